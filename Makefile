@@ -1,0 +1,33 @@
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: demo test quick check lint bench clean
+
+demo: $(READY)          ## evolve a shared-memory kernel for about two minutes
+	$(BIN)/python -m gevo.suite.demo
+
+test: $(READY)          ## all tests, slow ones too
+	$(BIN)/python -m pytest -q
+
+quick: $(READY)         ## the fast tests
+	$(BIN)/python -m pytest -q -m "not slow"
+
+lint: $(READY)
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/pyright
+
+check: lint test        ## what CI runs
+
+bench: $(READY)         ## every benchmark; figures go to the terminal
+	$(BIN)/python -m benchmarks
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e ".[dev]"
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV)

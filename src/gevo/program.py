@@ -1,0 +1,57 @@
+"""What the search and the evaluator need to know of a program in any IR."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from gevo.patch import Edit, Patch
+
+type Profile = Mapping[str, float]
+"""How often each block ran in the unedited program, by block id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A program with a patch applied: its IR text, and what became of each edit."""
+
+    patch: Patch
+    text: str
+    skipped: tuple[tuple[int, str], ...] = ()
+    """Edits that did nothing, as (position in the patch, why)."""
+
+
+class Program(Protocol):
+    """A loaded module in some IR, every operation with a stable id; never changed in place."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical text: two programs with one digest are the same."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """The canonical text of the unedited program."""
+        ...
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The edit kinds that `propose` knows."""
+        ...
+
+    def propose(self, kind: str, rng: np.random.Generator, profile: Profile | None) -> Edit | None:
+        """Draw an edit of this kind, its site in proportion to `profile`; None if there is none."""
+        ...
+
+    def apply(self, patch: Patch) -> Variant:
+        """Materialise a patch; an edit that cannot be applied is skipped, never an error."""
+        ...
+
+    def verify(self, text: str) -> str | None:
+        """Why the IR's own verifier rejects this text, or None if it accepts it."""
+        ...
+
+    def describe(self, edit: Edit) -> str:
+        """One line for people: what the edit does, with source lines where they are known."""
+        ...
