@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from gevo.patch import Edit, Patch
 
-type Profile = Mapping[str, float]
+Profile: TypeAlias = Mapping[str, float]
 """How often each block ran in the unedited program, by block id."""
 
 
@@ -50,6 +50,10 @@ class Program(Protocol):
 
     def verify(self, text: str) -> str | None:
         """Why the IR's own verifier rejects this text, or None if it accepts it."""
+        ...
+
+    def marked(self) -> str:
+        """The unedited program with a mark in every block, which a device counts as it runs."""
         ...
 
     def describe(self, edit: Edit) -> str:

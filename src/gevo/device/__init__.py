@@ -1,0 +1,146 @@
+"""Devices run artefacts and measure them; this module is what all of them have in common.
+
+A device turns IR text into an artefact (`build`) and opens it as a `Gpu`, the object that a
+workload's host code sees. What the run used comes back as `Usage`; whoever judges it is elsewhere.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from gevo.errors import DeviceError
+
+Array = npt.NDArray[Any]
+Shape = int | Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one run of a workload may use before the device stops it."""
+
+    fuel: int = 1 << 62
+    """Loop iterations (and calls) of one thread in one launch."""
+    launches: int = 1 << 31
+    memory: int = 8 << 30
+    """Bytes of device buffers alive at once."""
+
+
+@dataclass(slots=True)
+class Usage:
+    """What one run of a workload used, as the device measured it."""
+
+    time: float = 0.0
+    """In the device's own unit; only ratios mean anything across devices."""
+    fuel: int = 0
+    """The most that one thread burned in one launch."""
+    launches: int = 0
+    memory: int = 0
+    """The most bytes of buffers alive at once."""
+    changed: tuple[int, ...] = ()
+    """Uploaded buffers (in order of upload) that the kernels wrote to and left different."""
+    marks: Mapping[str, int] = field(default_factory=dict[str, int])
+    """How often each mark of `Program.marked` was passed, over all threads."""
+
+
+class Stopped(Exception):  # noqa: N818  (an outcome of the run, not a mistake of the caller)
+    """The device stopped a run that went over a limit; `verdict` is the word for it."""
+
+    def __init__(self, verdict: str, detail: str) -> None:
+        super().__init__(detail)
+        self.verdict = verdict
+        """``fuel``, ``memory`` or ``crash``."""
+
+
+class Buffer(Protocol):
+    """An array in the device's memory."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def ptr(self) -> int:
+        """The device address, for pointer arithmetic in launch arguments."""
+        ...
+
+    def get(self) -> Array:
+        """Copy to the host."""
+        ...
+
+    def set(self, data: npt.ArrayLike) -> None:
+        """Copy from the host; `data` must have this buffer's shape."""
+        ...
+
+    def fill(self, value: float) -> None: ...
+
+    def free(self) -> None: ...
+
+
+class Gpu(Protocol):
+    """What a workload's `run` sees: memory and launches."""
+
+    def array(self, data: npt.ArrayLike) -> Buffer:
+        """A buffer with a copy of this data."""
+        ...
+
+    def empty(self, shape: Shape, dtype: npt.DTypeLike = np.float32) -> Buffer:
+        """A buffer whose content must not be relied on: `sim` fills it with poison."""
+        ...
+
+    def zeros(self, shape: Shape, dtype: npt.DTypeLike = np.float32) -> Buffer: ...
+
+    def symbol(self, name: str, dtype: npt.DTypeLike = np.uint8) -> Buffer:
+        """A ``__constant__`` or ``__device__`` variable of the module, as a one-dimensional buffer."""
+        ...
+
+    def launch(
+        self,
+        kernel: str,
+        grid: Shape,
+        block: Shape,
+        *args: "Buffer | npt.ArrayLike",
+        shared: int = 0,
+    ) -> None:
+        """Run a kernel to its end. `grid` and `block` have one to three dimensions, x first."""
+        ...
+
+    def usage(self) -> Usage: ...
+
+    def close(self) -> None:
+        """Give back all memory; the object cannot be used again."""
+        ...
+
+
+class Device(Protocol):
+    """Builds artefacts from IR text, and runs them."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the same artefact and case always give the same time and outputs."""
+        ...
+
+    def build(self, text: str) -> bytes:
+        """The artefact for a verified module; raises `CompileError` if the back end rejects it."""
+        ...
+
+    def open(self, artefact: bytes, limits: Limits, *, poison: int = 0) -> Gpu:
+        """Make an artefact ready to run. `poison` picks the pattern that fills empty buffers."""
+        ...
+
+
+def open_device(name: str) -> Device:
+    """The device of this name, such as ``sim``."""
+    family, _, _model = name.partition(":")
+    if family == "sim" and not _model:
+        from gevo.device.sim import Sim  # noqa: PLC0415  (a device loads only when asked for)
+
+        return Sim()
+    raise DeviceError(f"no device {name!r}; use sim")

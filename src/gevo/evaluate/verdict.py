@@ -1,0 +1,50 @@
+"""The verdict on a variant: one word from a closed vocabulary, and what was measured."""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Verdict(StrEnum):
+    """What became of a variant. Only `OK` has objectives."""
+
+    OK = "ok"
+    INVALID = "invalid"
+    """The IR's verifier rejected it."""
+    COMPILE = "compile"
+    """The back end could not make an artefact of it."""
+    CRASH = "crash"
+    """It touched memory that is not its own, trapped, or its host code raised."""
+    TIMEOUT = "timeout"
+    """It passed the wall-clock deadline."""
+    FUEL = "fuel"
+    """It ran many more loop iterations or launches than the unedited program."""
+    MEMORY = "memory"
+    NONFINITE = "nonfinite"
+    """A NaN or infinity where the reference has none."""
+    WRONG = "wrong"
+    """The error is above the tolerance."""
+    INPUTS_CHANGED = "inputs-changed"
+    """It wrote to an input that the unedited program leaves alone."""
+    FLAKY = "flaky"
+    """Two runs on the same case gave different outputs."""
+
+
+class Evaluation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The verdict on one variant; `time` and `error` are None unless it is `ok`."""
+
+    verdict: Verdict
+    time: float | None = None
+    error: float | None = None
+    detail: str = ""
+    """One line for people: which case, which value, which signal."""
+    artefact: str = ""
+    """SHA-256 of the artefact, if it got that far."""
+    skipped: int = 0
+    """Edits of the patch that did nothing."""
+    seconds: dict[str, float] = msgspec.field(default_factory=dict[str, float])
+    """Where the time of the evaluation went, by stage."""
+
+    @property
+    def ok(self) -> bool:
+        return self.verdict is Verdict.OK

@@ -1,0 +1,147 @@
+"""Workloads: a program, its inputs, how to run it and how to judge what comes out.
+
+The user's file holds one class:
+
+    class Saxpy(gevo.KernelWorkload):
+        source = "saxpy.cu"
+
+        def case(self, rng, size):
+            n = {"search": 4096, "held-out": 5000, "large": 1 << 20}[size]
+            return gevo.Case(x=rng.random(n, np.float32), y=rng.random(n, np.float32), a=2.0)
+
+        def run(self, gpu, case):
+            y = gpu.array(case.y)
+            gpu.launch("saxpy", grid=-(-y.size // 256), block=256, ...)
+            return y.get()
+"""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from gevo.errors import WorkloadError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from gevo.device import Gpu
+    from gevo.program import Program
+
+Split = Literal["search", "held-out", "large"]
+SPLITS: tuple[Split, ...] = get_args(Split)
+Array = npt.NDArray[Any]
+Outputs = "Array | Sequence[Array] | Mapping[str, Array]"
+
+
+class Case:
+    """The inputs of one run of a workload: named arrays and numbers, read as attributes."""
+
+    def __init__(self, **inputs: Any) -> None:
+        self.inputs: dict[str, Any] = inputs
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["inputs"][name]
+        except KeyError:
+            raise AttributeError(f"the case has no input {name!r}") from None
+
+    def __getitem__(self, name: str) -> Any:
+        return self.inputs[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.inputs)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all arrays: what decides which case is the smallest."""
+        return sum(v.nbytes for v in self.inputs.values() if isinstance(v, np.ndarray))
+
+    def __repr__(self) -> str:
+        def brief(value: Any) -> str:
+            if isinstance(value, np.ndarray):
+                return f"{value.dtype}{list(value.shape)}"  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+            return repr(value)
+
+        return f"Case({', '.join(f'{k}={brief(v)}' for k, v in self.inputs.items())})"
+
+
+def relative_error(got: Array, want: Array) -> float:
+    """The largest |got - want| relative to |want|, which is floored at its own mean magnitude.
+
+    The floor keeps values that are zero, or nearly so beside the others, from turning rounding
+    into a large relative error. Integers and booleans are compared exactly: the share that differs.
+    """
+    if want.size == 0:
+        return 0.0
+    if want.dtype.kind in "iub":
+        return float(np.mean(got != want))
+    wide = np.complex128 if want.dtype.kind == "c" else np.float64
+    reference = np.asarray(want, wide)
+    magnitude = np.abs(reference)
+    floor = float(magnitude.mean()) or 1.0
+    return float(np.max(np.abs(np.asarray(got, wide) - reference) / np.maximum(magnitude, floor)))
+
+
+class KernelWorkload:
+    """A CUDA kernel with the host code that runs it. Subclass it; `source`, `case`, `run` are needed."""
+
+    source: ClassVar[str] = ""
+    """Path of the ``.cu``, ``.ll`` or ``.bc``, relative to the file that defines the class."""
+    kernels: ClassVar[tuple[str, ...]] = ()
+    """The kernels to evolve; all kernels of the source if empty."""
+    rounding: ClassVar[float] = 1e-5
+    """An error up to this counts as exact: what a change in the order of additions may cause."""
+    search_cases: ClassVar[int] = 2
+    """How many cases judge each variant during the search."""
+    held_out_cases: ClassVar[int] = 2
+    """How many cases of other sizes and seeds check the front at the end."""
+    clang_options: ClassVar[tuple[str, ...]] = ()
+    """More options for clang, such as ``-DTILE=32``."""
+
+    @property
+    def name(self) -> str:
+        return type(self).__name__
+
+    def case(self, rng: np.random.Generator, size: Split) -> Case:
+        """Make one input; draw all that is random from `rng`."""
+        raise NotImplementedError
+
+    def run(self, gpu: Gpu, case: Case) -> Any:
+        """Host code: upload, launch, download. Returns an array, or a tuple or dict of arrays."""
+        raise NotImplementedError
+
+    def error(self, got: Array, want: Array) -> float:
+        """How wrong one output array is; 0 is exact. Non-finite outputs never get here."""
+        return relative_error(got, want)
+
+    # `reference(self, case)` may be defined too; by default the unedited kernel is the reference.
+    reference: ClassVar[Any] = None
+
+    def path(self) -> Path:
+        """Where the source is."""
+        if not self.source:
+            raise WorkloadError(f"{self.name}: set `source` to the path of a .cu, .ll or .bc file")
+        return Path(inspect.getfile(type(self))).parent / self.source
+
+    def program(self) -> Program:
+        """Load the source, fresh from disk."""
+        from gevo.llvm import load  # noqa: PLC0415  (LLVM loads when the first program does)
+
+        return load(self.path(), kernels=self.kernels, clang_options=self.clang_options)
+
+    def cases(self, split: Split) -> list[Case]:
+        """The cases of a split, smallest first, always the same ones."""
+        count = {"search": self.search_cases, "held-out": self.held_out_cases, "large": 1}[split]
+        made: list[Case] = []
+        for index in range(count):
+            rng = np.random.default_rng([SPLITS.index(split), index, 0x6E70])
+            case = self.case(rng, split)
+            if not isinstance(case, Case):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise WorkloadError(f"{self.name}.case must return a gevo.Case, not {case!r}")
+            made.append(case)
+        return sorted(made, key=lambda case: case.nbytes)
