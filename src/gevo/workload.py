@@ -120,7 +120,7 @@ class KernelWorkload:
         return relative_error(got, want)
 
     # `reference(self, case)` may be defined too; by default the unedited kernel is the reference.
-    reference: ClassVar[Any] = None
+    reference: Any = None
 
     def path(self) -> Path:
         """Where the source is."""
