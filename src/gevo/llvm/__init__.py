@@ -1,0 +1,1 @@
+"""GEVO: GPU kernels in LLVM-IR. source → module → edits → repair → codegen."""

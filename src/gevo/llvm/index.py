@@ -1,0 +1,106 @@
+"""What edits need to look up in a module, computed once when it is loaded."""
+
+import zlib
+
+from gevo.llvm.dominance import Dominance
+from gevo.llvm.text import Function, Instr, Module
+
+BASIC_CONSTANTS = {"i1": ("false", "true"), "ptr": ("null",)}
+FLOATS = frozenset({"half", "bfloat", "float", "double"})
+
+
+class Index:
+    """Ids to instructions, blocks, functions, users and constants of the unedited module."""
+
+    def __init__(self, module: Module) -> None:
+        self.functions = module.functions
+        self.instr: dict[str, Instr] = {}
+        self.home: dict[str, str] = {}
+        """The block of each instruction."""
+        self.body: dict[str, tuple[str, ...]] = {}
+        """The instructions of each block."""
+        self.text: dict[str, str] = {}
+        """The printed body of each block."""
+        self.owner: dict[str, int] = {}
+        """The function of each block and argument."""
+        self.users: dict[str, tuple[str, ...]] = {}
+        self.arg_type: dict[str, str] = {}
+        self.typed: dict[str, dict[str, tuple[str, ...]]] = {}
+        """The values that each block defines, by type, in order."""
+        self.dominance: list[Dominance] = []
+        self.args: list[dict[str, list[str]]] = []
+        """The arguments of each function, by type."""
+        self.constants: list[dict[str, tuple[str, ...]]] = []
+        """The constants that each function uses, by type."""
+        users: dict[str, dict[str, None]] = {}
+        for number, function in enumerate(self.functions):
+            self._add(number, function, users)
+        self.users = {value: tuple(found) for value, found in users.items()}
+        self.called = _calls(self.functions)
+
+    def _add(self, number: int, function: Function, users: dict[str, dict[str, None]]) -> None:
+        by_type: dict[str, list[str]] = {}
+        for arg, kind in function.args:
+            by_type.setdefault(kind, []).append(arg)
+            self.arg_type[arg] = kind
+            self.owner[arg] = number
+        self.args.append(by_type)
+        self.dominance.append(Dominance(function))
+        constants: dict[str, dict[str, None]] = {}
+        for block in function.blocks:
+            self.owner[block.id] = number
+            self.body[block.id] = tuple(instr.id for instr in block.body)
+            self.text[block.id] = "\n".join(instr.text for instr in block.body)
+            typed: dict[str, list[str]] = {}
+            for instr in block.body:
+                self.instr[instr.id] = instr
+                self.home[instr.id] = block.id
+                if instr.type != "void":
+                    typed.setdefault(instr.type, []).append(instr.id)
+                for operand in instr.operands:
+                    if operand.local is not None:
+                        users.setdefault(operand.local, {})[instr.id] = None
+                    elif not operand.fixed and operand.value not in {"undef", "poison"}:
+                        constants.setdefault(operand.type, {})[operand.value] = None
+            self.typed[block.id] = {kind: tuple(ids) for kind, ids in typed.items()}
+        self.constants.append({kind: tuple(values) for kind, values in constants.items()})
+
+    def constants_of(self, function: int, kind: str) -> tuple[str, ...]:
+        """Constants of a type: those that the function uses, and the plainest ones."""
+        used = self.constants[function].get(kind, ())
+        if kind in FLOATS:
+            plain = ("0.000000e+00", "1.000000e+00")
+        elif kind.startswith("i") and kind != "i1":
+            plain = ("0", "1")
+        elif kind.startswith("ptr"):
+            plain = ()
+        else:
+            plain = BASIC_CONSTANTS.get(kind, ("zeroinitializer",))
+        return (*plain, *(value for value in used if value not in plain))
+
+
+def _calls(functions: tuple[Function, ...]) -> list[frozenset[int]]:
+    """Which functions each function may reach through direct calls, itself included."""
+    numbers = {f"@{function.name}(": number for number, function in enumerate(functions)}
+    direct: list[set[int]] = []
+    for function in functions:
+        found: set[int] = set()
+        for block in function.blocks:
+            for instr in block.body:
+                if instr.opcode == "call":
+                    found.update(n for name, n in numbers.items() if name in instr.parts[0])
+        direct.append(found)
+    reach: list[frozenset[int]] = []
+    for number in range(len(functions)):
+        seen, stack = {number}, [number]
+        while stack:
+            for callee in direct[stack.pop()] - seen:
+                seen.add(callee)
+                stack.append(callee)
+        reach.append(frozenset(seen))
+    return reach
+
+
+def name_hash(name: str) -> int:
+    """A number for a name that is the same on every machine."""
+    return zlib.crc32(name.encode())

@@ -1,0 +1,148 @@
+"""GPU kernels in LLVM-IR as a `Program`: load once, then apply patch after patch to it."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import llvmlite.binding as llvm  # pyright: ignore[reportMissingTypeStubs]
+
+from gevo.llvm.draft import Draft
+from gevo.llvm.edits import KINDS, Skipped
+from gevo.llvm.index import Index
+from gevo.llvm.locations import Locations
+from gevo.llvm.sites import Sites
+from gevo.llvm.text import Function, Instr, Module, parse
+from gevo.patch import Edit, Patch
+from gevo.program import Profile, Variant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
+_llvm: Any = llvm
+
+
+class LlvmProgram:
+    """A module of GPU kernels, with ids for all that edits can name."""
+
+    def __init__(self, text: str, kernels: Sequence[str] = ()) -> None:
+        """Take a module as LLVM prints it; edits stay within these kernels and what they call."""
+        self._module: Module = parse(text)
+        self._index = Index(self._module)
+        names = [function.name for function in self._index.functions]
+        roots = [names.index(kernel) for kernel in kernels] if kernels else [
+            number for number, function in enumerate(self._index.functions) if function.kernel
+        ]
+        self._scope = sorted(set[int]().union(*(self._index.called[root] for root in roots)))
+        self._sites: tuple[Profile | None, Sites] | None = None
+        self._wrapped = {
+            function.name: f"{function.header}\n" for function in self._index.functions
+        }
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(KINDS)
+
+    @cached_property
+    def text(self) -> str:
+        return self._print(Draft(self._index))
+
+    @cached_property
+    def digest(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @cached_property
+    def locations(self) -> Locations:
+        return Locations(self._module)
+
+    @property
+    def size(self) -> int:
+        """How many instructions there are in the functions that edits may touch."""
+        return sum(
+            len(block.body) for n in self._scope for block in self._index.functions[n].blocks
+        )
+
+    def propose(self, kind: str, rng: np.random.Generator, profile: Profile | None) -> Edit | None:
+        if self._sites is None or self._sites[0] is not profile:
+            self._sites = (profile, Sites(self._index, self._scope, profile))
+        args = KINDS[kind].draw(self._index, self._sites[1], rng)
+        seed = int(rng.integers(1, 1 << 32))
+        return None if args is None else Edit(kind, args, seed)
+
+    def apply(self, patch: Patch) -> Variant:
+        draft = Draft(self._index)
+        skipped: list[tuple[int, str]] = []
+        for position, edit in enumerate(patch):
+            kind = KINDS.get(edit.kind)
+            try:
+                if kind is None:
+                    raise Skipped(f"kernels have no edit {edit.kind!r}")
+                kind.apply(draft, edit.args, edit.seed)
+            except Skipped as why:
+                skipped.append((position, str(why)))
+        return Variant(patch, self._print(draft), tuple(skipped))
+
+    def verify(self, text: str) -> str | None:
+        try:
+            _llvm.parse_assembly(text).verify()
+        except RuntimeError as error:
+            return " ".join(str(error).split())
+        return None
+
+    def marked(self) -> str:
+        def mark(block: str, lines: list[Instr]) -> str:
+            at = next(i for i, instr in enumerate(lines) if instr.opcode != "phi")
+            texts = [instr.text for instr in lines]
+            texts.insert(at, f'  call void asm sideeffect "gevo.mark {block};", ""()')
+            return "\n".join(texts)
+
+        scope = {self._index.functions[number].name for number in self._scope}
+        return self._join(
+            lambda function: [
+                mark(block.id, list(block.body))
+                if function.name in scope
+                else self._index.text[block.id]
+                for block in function.blocks
+            ]
+        )
+
+    def describe(self, edit: Edit) -> str:
+        words = [edit.kind]
+        for arg in edit.args:
+            instr = self._index.instr.get(arg)
+            if instr is None:
+                words.append(arg)
+                continue
+            line = self.locations.of(instr)
+            at = f" ({line})" if line else ""
+            words.append(f"{arg} `{_brief(instr)}`{at}")
+        return " ".join(words)
+
+    def _print(self, draft: Draft) -> str:
+        def body(block: str) -> str:
+            if block not in draft.touched:
+                return self._index.text[block]
+            instrs = (draft.get(id_) for id_ in draft.body(block))
+            return "\n".join(instr.text for instr in instrs if instr is not None)
+
+        return self._join(lambda function: [body(block.id) for block in function.blocks])
+
+    def _join(self, bodies: Any) -> str:
+        pieces: list[str] = []
+        for chunk in self._module.chunks:
+            if not isinstance(chunk, Function):
+                pieces.append(chunk)
+                continue
+            pieces.append(chunk.header)
+            for block, text in zip(chunk.blocks, bodies(chunk), strict=True):
+                pieces += (f"{block.id}:", text)
+            pieces.append("}")
+        return "\n".join(pieces) + "\n"
+
+
+def _brief(instr: Instr) -> str:
+    """An instruction without its metadata and attributes."""
+    return instr.text.strip().split(", !")[0]
