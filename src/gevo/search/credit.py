@@ -1,0 +1,65 @@
+"""Which edit kinds have paid off so far, and so how often each is drawn."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Self
+
+import numpy as np
+
+MEMORY = 0.98
+"""What is left of a past trial after each newer one: the last fifty or so count."""
+
+
+class Credit:
+    """Draws edit kinds by their rate of success, which fades as the search moves on.
+
+    What pays off changes: at first almost any edit that deletes work does, later few do. A floor
+    keeps every kind in play, and a prior of one success in two trials, common to all kinds, keeps
+    the first lucky draw from deciding the run.
+    """
+
+    def __init__(self, kinds: Sequence[str], floor: float) -> None:
+        self._floor = min(floor, 1 / len(kinds)) if kinds else 0.0
+        self._trials = dict.fromkeys(kinds, 0.0)
+        self._successes = dict.fromkeys(kinds, 0.0)
+
+    def shares(self) -> dict[str, float]:
+        """The probability of each kind."""
+        rates = {
+            kind: (self._successes[kind] + 1.0) / (self._trials[kind] + 2.0)
+            for kind in self._trials
+        }
+        total = sum(rates.values())
+        free = 1 - self._floor * len(rates)
+        return {kind: self._floor + free * rate / total for kind, rate in rates.items()}
+
+    def draw(self, rng: np.random.Generator) -> str:
+        return pick(self.shares(), rng)
+
+    def record(self, kinds: Iterable[str], *, paid: bool) -> None:
+        """Note that a variant with new edits of these kinds did or did not improve."""
+        for kind in kinds:
+            self._trials[kind] = self._trials[kind] * MEMORY + 1.0
+            self._successes[kind] = self._successes[kind] * MEMORY + float(paid)
+
+    def state(self) -> dict[str, list[float]]:
+        """All that is remembered, as JSON can hold it."""
+        return {kind: [self._trials[kind], self._successes[kind]] for kind in self._trials}
+
+    @classmethod
+    def restore(
+        cls, kinds: Sequence[str], floor: float, state: Mapping[str, Sequence[float]]
+    ) -> Self:
+        credit = cls(kinds, floor)
+        for kind in kinds:
+            credit._trials[kind], credit._successes[kind] = map(float, state[kind])
+        return credit
+
+
+def pick(weights: Mapping[str, float], rng: np.random.Generator) -> str:
+    """Draw a key in proportion to its weight."""
+    left = rng.random() * sum(weights.values())
+    for name, weight in weights.items():
+        left -= weight
+        if left < 0:
+            return name
+    return next(reversed(list(weights)))  # rounding left a crumb beyond the last one

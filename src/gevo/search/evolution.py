@@ -1,0 +1,293 @@
+"""The search itself: asks for variants to be judged, is told the verdicts, and learns from them.
+
+    search = Search(program, profile, baseline, settings, seed=1)
+    while budget:
+        patches = search.ask()
+        search.tell([evaluate(patch) for patch in patches])
+    print(search.front)
+
+All that is random in generation `g` comes from a generator seeded with ``(seed, g)``. So `ask` is a
+function of the state alone, asking twice is harmless, and a run that was killed in the middle of a
+generation asks for the same patches again when it is resumed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from gevo.errors import StoreError, WorkloadError
+from gevo.evaluate.verdict import Evaluation
+from gevo.patch import Edit, Patch
+from gevo.program import Profile, Program
+from gevo.search import nsga2
+from gevo.search.credit import Credit, pick
+from gevo.search.crossover import CROSSOVERS
+from gevo.search.individual import Individual, admit, front, points, survivors
+from gevo.search.mutation import append, mutate
+from gevo.search.settings import Settings
+
+TRIES = 20
+"""How often a child that was judged before is changed again before it is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """A patch that is to be judged, and where it came from."""
+
+    patch: Patch
+    parents: tuple[Individual, ...]
+    kinds: tuple[str, ...]
+    """The kinds of its edits that neither parent had."""
+
+
+class Search:
+    """NSGA-II over (time, error) on the patches of one program."""
+
+    def __init__(
+        self,
+        program: Program,
+        profile: Profile | None,
+        baseline: Evaluation,
+        settings: Settings,
+        seed: int,
+    ) -> None:
+        unedited = admit(Patch(), baseline, settings)
+        if unedited is None:
+            raise WorkloadError(
+                f"the unedited program is judged {baseline.verdict} ({baseline.detail}); "
+                "correct the workload before searching"
+            )
+        self._program = program
+        self._profile = profile
+        self._settings = settings
+        self._seed = seed
+        self._unedited = unedited
+        self._generation = 0
+        self._population = [unedited]
+        self._front = [unedited]
+        self._credit = Credit(program.kinds, settings.kind_floor)
+        self._stale = 0
+        self._judged = {_essence(unedited.patch)}
+        self._asked: list[Birth] | None = None
+
+    @property
+    def generation(self) -> int:
+        """How many generations have been judged."""
+        return self._generation
+
+    @property
+    def population(self) -> list[Individual]:
+        """The variants that live, best first."""
+        return list(self._population)
+
+    @property
+    def front(self) -> list[Individual]:
+        """Of all variants judged so far those that no other dominates, fastest first."""
+        return list(self._front)
+
+    @property
+    def fastest(self) -> Individual:
+        """The fastest variant within the tolerance."""
+        return self._front[0]
+
+    @property
+    def best(self) -> Individual:
+        """The fastest exact variant."""
+        return self._front[-1]
+
+    @property
+    def hypervolume(self) -> float:
+        """How much of the unit square the front dominates: 0 at the start, 1 is out of reach.
+
+        Time is measured by the unedited program's, error by the tolerance.
+        """
+        scale = (self._unedited.time or 1.0, self._settings.bound or 1.0)
+        return nsga2.hypervolume(points(self._front) / scale)
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The probability with which each edit kind is drawn now."""
+        if self._settings.adaptive:
+            return self._credit.shares()
+        return dict.fromkeys(self._program.kinds, 1 / max(1, len(self._program.kinds)))
+
+    def ask(self) -> list[Patch]:
+        """The patches to be judged next; the same ones until they are told.
+
+        None of them was asked for before. There are fewer than `population` of them if no more new
+        ones can be found, and none if the program has no variant left to offer.
+        """
+        if self._asked is None:
+            self._asked = self._breed()
+        return [birth.patch for birth in self._asked]
+
+    def tell(self, evaluations: Sequence[Evaluation]) -> None:
+        """Take the verdicts on what was asked for, in the same order."""
+        births = self._breed() if self._asked is None else self._asked
+        if len(evaluations) != len(births):
+            raise ValueError(f"{len(births)} patches were asked for, {len(evaluations)} told")
+        born: list[Individual] = []
+        for birth, evaluation in zip(births, evaluations, strict=True):
+            self._judged.add(_essence(birth.patch))
+            child = admit(birth.patch, evaluation, self._settings)
+            self._credit.record(birth.kinds, paid=_improves(child, birth.parents))
+            if child is not None:
+                born.append(child)
+        before = points(self._front)
+        self._front = front(self._front + born)
+        self._stale = self._stale + 1 if np.array_equal(points(self._front), before) else 0
+        self._population = survivors(self._population + born, self._settings)
+        self._generation += 1
+        self._asked = None
+
+    def state(self) -> dict[str, Any]:
+        """All that the next generation depends on besides the evaluations, as JSON can hold it.
+
+        Between `ask` and `tell` it is still the state before `ask`.
+        """
+        return {
+            "seed": self._seed,
+            "generation": self._generation,
+            "judged": len(self._judged),
+            "population": [str(one.patch) for one in self._population],
+            "credit": self._credit.state(),
+            "stale": self._stale,
+        }
+
+    @classmethod
+    def restore(
+        cls,
+        program: Program,
+        profile: Profile | None,
+        baseline: Evaluation,
+        settings: Settings,
+        state: Mapping[str, Any],
+        judged: Iterable[tuple[Patch, Evaluation]],
+    ) -> Self:
+        """Go on from a state, given what was told until then, in any order."""
+        search = cls(program, profile, baseline, settings, int(state["seed"]))
+        known = {str(patch): (patch, evaluation) for patch, evaluation in judged}
+        known.setdefault("", (Patch(), baseline))
+        search._judged |= {_essence(patch) for patch, _ in known.values()}
+        alive = {
+            text: one
+            for text, (patch, evaluation) in known.items()
+            if (one := admit(patch, evaluation, settings)) is not None
+        }
+        missing = [text for text in state["population"] if text not in alive]
+        if missing or len(search._judged) != state["judged"]:
+            raise StoreError(
+                f"the run's evaluations do not match its generation {state['generation']}: "
+                f"{len(search._judged)} of {state['judged']} found; start a new run"
+            )
+        search._generation = int(state["generation"])
+        search._front = front(alive.values())
+        search._population = [alive[text] for text in state["population"]]
+        search._credit = Credit.restore(program.kinds, settings.kind_floor, state["credit"])
+        search._stale = int(state["stale"])
+        return search
+
+    def _breed(self) -> list[Birth]:
+        """The next generation: fresh variants where the population has gaps, else children."""
+        rng = np.random.Generator(np.random.PCG64([self._seed, self._generation]))
+        births: list[Birth] = []
+        taken: set[frozenset[Edit]] = set()
+
+        def add(birth: Birth, limit: int) -> None:
+            essence = _essence(birth.patch)
+            if len(births) < limit and essence not in self._judged and essence not in taken:
+                taken.add(essence)
+                births.append(birth)
+
+        size = self._settings.population
+        for _ in range(size * TRIES):
+            if len(births) >= self._fresh:
+                break
+            add(self._start(rng), size)
+        for _ in range(size * TRIES):
+            if len(births) >= size:
+                break
+            for child in self._children(rng, taken):
+                add(child, size)
+        return births
+
+    @property
+    def _fresh(self) -> int:
+        """How many of the next generation start from the unedited program."""
+        size = self._settings.population
+        if self._generation == 0:
+            return size
+        return min(size - len(self._population), size // 2)
+
+    def _start(self, rng: np.random.Generator) -> Birth:
+        """A fresh variant: the unedited program with a few new edits."""
+        fewest, most = self._settings.initial_edits
+        patch = Patch()
+        for _ in range(int(rng.integers(fewest, most + 1))):
+            edit = self._draw(rng)
+            if edit is not None:
+                patch = append(patch, edit)
+        return Birth(patch, (self._unedited,), tuple(edit.kind for edit in patch))
+
+    def _children(self, rng: np.random.Generator, taken: set[frozenset[Edit]]) -> list[Birth]:
+        """One or two children of parents that tournaments chose."""
+        settings = self._settings
+        mother = self._population[nsga2.tournament(len(self._population), rng)]
+        if rng.random() >= settings.crossover:
+            return [self._mutant(Birth(mother.patch, (mother,), ()), taken, rng, always=True)]
+        father = self._population[nsga2.tournament(len(self._population), rng)]
+        crossed = CROSSOVERS[settings.crossover_kind](mother.patch, father.patch, rng)
+        return [
+            self._mutant(
+                Birth(patch[: settings.max_edits], (mother, father), ()),
+                taken,
+                rng,
+                always=rng.random() < settings.mutation,
+            )
+            for patch in crossed
+        ]
+
+    def _mutant(
+        self,
+        birth: Birth,
+        taken: set[frozenset[Edit]],
+        rng: np.random.Generator,
+        *,
+        always: bool,
+    ) -> Birth:
+        """Mutate a child; one that was judged before, until it is new."""
+        patch, kinds = birth.patch, birth.kinds
+        for attempt in range(TRIES):
+            essence = _essence(patch)
+            if not (always and attempt == 0) and not (essence in self._judged or essence in taken):
+                break
+            patch, new = mutate(patch, self._settings, lambda: self._draw(rng), rng)
+            kinds += new
+        return Birth(patch, birth.parents, kinds)
+
+    def _draw(self, rng: np.random.Generator) -> Edit | None:
+        """A new edit, of a kind drawn by its share; another kind if there is none of that one."""
+        shares = self.shares
+        while shares:
+            kind = pick(shares, rng)
+            edit = self._program.propose(kind, rng, self._profile)
+            if edit is not None:
+                return edit
+            del shares[kind]
+        return None
+
+
+def _essence(patch: Patch) -> frozenset[Edit]:
+    """What makes a patch worth judging anew: its edits, whose order seldom matters."""
+    return frozenset(patch.edits)
+
+
+def _improves(child: Individual | None, parents: Sequence[Individual]) -> bool:
+    """Whether a child is better than one of its parents, and no worse than the others."""
+    if child is None:
+        return False
+    return any(child.dominates(parent) for parent in parents) and not any(
+        parent.dominates(child) for parent in parents
+    )
