@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from gevo.device import Gpu
-from gevo.suite.kernels.sizes import draw
+from gevo.suite.sizes import draw
 from gevo.workload import Array, Case, KernelWorkload, Split
 
 BLOCK = 256
