@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gevo.llvm.text import Function
+from gevo.llvm.model import Function
 
 
 class Dominance:
@@ -44,9 +44,7 @@ class Dominance:
         """Whether every path to `lower` passes `upper`; a block dominates itself."""
         if upper not in self._enter or lower not in self._enter:
             return upper == lower
-        return (
-            self._enter[upper] <= self._enter[lower] and self._leave[lower] <= self._leave[upper]
-        )
+        return self._enter[upper] <= self._enter[lower] and self._leave[lower] <= self._leave[upper]
 
     def chain(self, block: str) -> Iterator[str]:
         """The strict dominators of a block, nearest first."""

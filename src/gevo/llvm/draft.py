@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import islice
 
 from gevo.llvm.index import Index, name_hash
-from gevo.llvm.text import Instr
+from gevo.llvm.model import Instr
 
 NEAREST = 48
 """Repair chooses among this many nearest values; farther ones cost time and rarely help."""
@@ -221,10 +221,7 @@ class Draft:
 
     def connect(self, instr: Instr, seed: int) -> bool:
         """Let one operand of the result's type, where the result is available, use the result."""
-        slots = [
-            f"{user} {number}"
-            for user, number in islice(self._slots(instr), NEAREST)
-        ]
+        slots = [f"{user} {number}" for user, number in islice(self._slots(instr), NEAREST)]
         chosen = choose(seed, "connect", slots)
         if chosen is None:
             return False

@@ -11,8 +11,9 @@ import numpy as np
 
 from gevo.llvm.draft import Draft, choose, rank
 from gevo.llvm.index import Index
+from gevo.llvm.model import TERMINATORS, Instr
 from gevo.llvm.sites import Sites
-from gevo.llvm.text import TERMINATORS, Instr
+from gevo.patch import Edit
 
 CONSTANT = "="
 """Marks an operand argument that is the text of a constant, not the id of a value."""
@@ -28,6 +29,7 @@ class Kind:
     """One kind of edit: its name, how to draw its arguments, and how to apply it."""
 
     name: str
+    arity: int
     draw: Callable[[Index, Sites, np.random.Generator], tuple[str, ...] | None]
     apply: Callable[[Draft, tuple[str, ...], int], None]
 
@@ -265,11 +267,21 @@ def _draw_operand(index: Index, sites: Sites, rng: np.random.Generator) -> tuple
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("copy", _draw_with_point, copy),
-        Kind("delete", _draw_one, delete),
-        Kind("move", _draw_with_point, move),
-        Kind("replace", _draw_with_instr, replace),
-        Kind("swap", _draw_with_instr, swap),
-        Kind("operand", _draw_operand, operand),
+        Kind("copy", 2, _draw_with_point, copy),
+        Kind("delete", 1, _draw_one, delete),
+        Kind("move", 2, _draw_with_point, move),
+        Kind("replace", 2, _draw_with_instr, replace),
+        Kind("swap", 2, _draw_with_instr, swap),
+        Kind("operand", 3, _draw_operand, operand),
     )
 }
+
+
+def apply_edit(draft: Draft, edit: Edit) -> None:
+    """Change the draft as the edit says; raises `Skipped` if that is not possible here."""
+    kind = KINDS.get(edit.kind)
+    if kind is None:
+        raise Skipped(f"kernels have no edit {edit.kind!r}")
+    if len(edit.args) != kind.arity:
+        raise Skipped(f"{edit.kind} takes {kind.arity} arguments, not {len(edit.args)}")
+    kind.apply(draft, edit.args, edit.seed)

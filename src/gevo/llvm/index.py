@@ -3,7 +3,7 @@
 import zlib
 
 from gevo.llvm.dominance import Dominance
-from gevo.llvm.text import Function, Instr, Module
+from gevo.llvm.model import Function, Instr, Module
 
 BASIC_CONSTANTS = {"i1": ("false", "true"), "ptr": ("null",)}
 FLOATS = frozenset({"half", "bfloat", "float", "double"})

@@ -4,7 +4,7 @@ import re
 from pathlib import PurePath
 from typing import NamedTuple
 
-from gevo.llvm.text import Instr, Module
+from gevo.llvm.model import Instr, Module
 
 _NODE = re.compile(r"^!(\d+) = (?:distinct )?!(DI\w+)\((.*)\)$", re.MULTILINE)
 _FIELD = re.compile(r'(\w+): (?:!(\d+)|"((?:[^"\\]|\\.)*)"|(\w+))')
@@ -27,7 +27,10 @@ class Locations:
     def __init__(self, module: Module) -> None:
         text = "\n".join(chunk for chunk in module.chunks if isinstance(chunk, str))
         self._nodes = {
-            number: (kind, {name: node or string or word for name, node, string, word in _FIELD.findall(body)})
+            number: (
+                kind,
+                {name: node or string or word for name, node, string, word in _FIELD.findall(body)},
+            )
             for number, kind, body in _NODE.findall(text)
         }
 

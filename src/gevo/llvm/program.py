@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import llvmlite.binding as llvm  # pyright: ignore[reportMissingTypeStubs]
 
 from gevo.llvm.draft import Draft
-from gevo.llvm.edits import KINDS, Skipped
+from gevo.llvm.edits import KINDS, Skipped, apply_edit
 from gevo.llvm.index import Index
 from gevo.llvm.locations import Locations
+from gevo.llvm.model import Function, Instr, Module
+from gevo.llvm.parse import parse
 from gevo.llvm.sites import Sites
-from gevo.llvm.text import Function, Instr, Module, parse
 from gevo.patch import Edit, Patch
 from gevo.program import Profile, Variant
 
@@ -33,14 +34,15 @@ class LlvmProgram:
         self._module: Module = parse(text)
         self._index = Index(self._module)
         names = [function.name for function in self._index.functions]
-        roots = [names.index(kernel) for kernel in kernels] if kernels else [
-            number for number, function in enumerate(self._index.functions) if function.kernel
-        ]
+        roots = (
+            [names.index(kernel) for kernel in kernels]
+            if kernels
+            else [
+                number for number, function in enumerate(self._index.functions) if function.kernel
+            ]
+        )
         self._scope = sorted(set[int]().union(*(self._index.called[root] for root in roots)))
         self._sites: tuple[Profile | None, Sites] | None = None
-        self._wrapped = {
-            function.name: f"{function.header}\n" for function in self._index.functions
-        }
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -76,11 +78,8 @@ class LlvmProgram:
         draft = Draft(self._index)
         skipped: list[tuple[int, str]] = []
         for position, edit in enumerate(patch):
-            kind = KINDS.get(edit.kind)
             try:
-                if kind is None:
-                    raise Skipped(f"kernels have no edit {edit.kind!r}")
-                kind.apply(draft, edit.args, edit.seed)
+                apply_edit(draft, edit)
             except Skipped as why:
                 skipped.append((position, str(why)))
         return Variant(patch, self._print(draft), tuple(skipped))

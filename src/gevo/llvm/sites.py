@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from gevo.llvm.index import Index
-from gevo.llvm.text import Instr
+from gevo.llvm.model import Instr
 from gevo.program import Profile
 
 FLOOR = 0.02
