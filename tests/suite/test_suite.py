@@ -1,0 +1,117 @@
+"""What every workload of the suite must hold to."""
+
+import os
+import signal
+
+import direct
+import numpy as np
+import pytest
+from direct import tiny
+from gevo.llvm.source import read
+from mistakes import MISTAKES
+
+from gevo.device import Limits, Stopped, open_device
+from gevo.find import find
+from gevo.suite import SUITE
+from gevo.workload import SPLITS, Case
+
+RIGHT, WRONG, STOPPED, FAILED = range(4)
+DEVICE = open_device("sim")
+
+
+@pytest.fixture(params=SUITE)
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def workload(name):
+    return find(name).workload
+
+
+def run(workload, artefact, case, limits=Limits()):  # noqa: B008  (frozen)
+    gpu = DEVICE.open(artefact, limits)
+    try:
+        return workload.run(gpu, case)
+    finally:
+        gpu.close()
+
+
+def agrees(workload, got, want):
+    assert (got.shape, got.dtype) == (want.shape, want.dtype)
+    return bool(np.all(np.isfinite(got))) and workload.error(got, want) <= workload.rounding
+
+
+def same(one, other):
+    return list(one) == list(other) and all(np.array_equal(one[k], other[k]) for k in one)
+
+
+def test_reference_agrees_with_plain_loops(name, workload):
+    case = tiny(name)
+    assert agrees(workload, workload.reference(case), getattr(direct, name)(case))
+
+
+def test_cases_are_reproducible(workload):
+    for split in SPLITS:
+        again = type(workload)().cases(split)
+        assert all(map(same, workload.cases(split), again, strict=True))
+
+
+def test_cases_of_all_splits_differ(workload):
+    cases: list[Case] = [case for split in SPLITS for case in workload.cases(split)]
+    assert len({case.nbytes for case in cases}) == len(cases)
+
+
+def test_reference_leaves_the_case_alone(workload):
+    (case, *_), (fresh, *_) = workload.cases("search"), workload.cases("search")
+    workload.reference(case)
+    assert same(case, fresh)
+
+
+def test_runs_as_its_reference_says(name, workload):
+    artefact = DEVICE.build(workload.program().text)
+    cases = [tiny(name), *workload.cases("search"), *workload.cases("held-out")]
+    for case in cases:
+        assert agrees(workload, run(workload, artefact, case), workload.reference(case)), case
+
+
+@pytest.mark.slow
+def test_runs_large_as_its_reference_says(workload):
+    artefact = DEVICE.build(workload.program().text)
+    (case,) = workload.cases("large")
+    assert agrees(workload, run(workload, artefact, case), workload.reference(case))
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        pytest.param(name, *mistake, id=f"{name}-{number}")
+        for name, mistakes in MISTAKES.items()
+        for number, mistake in enumerate(mistakes)
+    ],
+)
+def test_a_mistake_is_caught_by_the_search_cases(workload, right, wrong, tmp_path):
+    source = workload.path().read_text()
+    assert source.count(right) == 1
+    path = tmp_path / workload.source
+    path.write_text(source.replace(right, wrong))
+    artefact = DEVICE.build(read(path))
+    # In a child, since some mistakes reach beyond a buffer and the device then ends the process.
+    child = os.fork()
+    if child == 0:
+        os._exit(_all_agree(workload, artefact))
+    outcome = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert outcome in (WRONG, STOPPED, -signal.SIGSEGV)
+
+
+def _all_agree(workload, artefact):
+    try:
+        for case in workload.cases("search"):
+            got = run(workload, artefact, case, Limits(launches=100))
+            if not agrees(workload, got, workload.reference(case)):
+                return WRONG
+    except Stopped:
+        return STOPPED
+    except BaseException:  # noqa: BLE001  (the child must not go on as a second pytest)
+        return FAILED
+    return RIGHT
