@@ -1,1 +1,23 @@
 """GEVO: GPU kernels in LLVM-IR. source → module → edits → repair → codegen."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from gevo.llvm.program import LlvmProgram
+
+
+def load(
+    path: str | Path, *, kernels: Sequence[str] = (), clang_options: Sequence[str] = ()
+) -> LlvmProgram:
+    """Load kernels from a ``.cu``, ``.ll`` or ``.bc`` file.
+
+    Edits stay within the named kernels and the functions that they call; within all if none is
+    named.
+    """
+    from gevo.llvm.source import read, resolve  # noqa: PLC0415
+
+    text = read(Path(path), clang_options)
+    return LlvmProgram(text, [resolve(text, kernel) for kernel in kernels])
+
+
+__all__ = ["LlvmProgram", "load"]

@@ -19,7 +19,7 @@ from gevo.patch import Edit, Patch
 from gevo.program import Profile, Variant
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy as np
 
@@ -42,19 +42,13 @@ class LlvmProgram:
             ]
         )
         self._scope = sorted(set[int]().union(*(self._index.called[root] for root in roots)))
+        self.text = self._print(Draft(self._index))
+        self.digest = hashlib.sha256(self.text.encode()).hexdigest()
         self._sites: tuple[Profile | None, Sites] | None = None
 
     @property
     def kinds(self) -> tuple[str, ...]:
         return tuple(KINDS)
-
-    @cached_property
-    def text(self) -> str:
-        return self._print(Draft(self._index))
-
-    @cached_property
-    def digest(self) -> str:
-        return hashlib.sha256(self.text.encode()).hexdigest()
 
     @cached_property
     def locations(self) -> Locations:
@@ -129,7 +123,8 @@ class LlvmProgram:
 
         return self._join(lambda function: [body(block.id) for block in function.blocks])
 
-    def _join(self, bodies: Any) -> str:
+    def _join(self, bodies: Callable[[Function], list[str]]) -> str:
+        """The whole module, with these texts for the blocks of each function."""
         pieces: list[str] = []
         for chunk in self._module.chunks:
             if not isinstance(chunk, Function):

@@ -1,0 +1,16 @@
+; patch: delete i0 #9
+source_filename = "<string>"
+target triple = "nvptx64-nvidia-cuda"
+
+define ptx_kernel void @k(ptr %a0, i32 %a1, i32 %a2) {
+b0:
+  switch i32 %a1, label %b1 [ i32 0, label %b2 i32 1, label %b2 i32 2, label %b1 ]
+b1:
+  %i2 = mul i32 %a2, 5
+  br label %b2
+b2:
+  %i4 = phi i32 [ %a1, %b0 ], [ %a1, %b0 ], [ %i2, %b1 ]
+  store i32 %i4, ptr %a0, align 4
+  ret void
+}
+
