@@ -1,0 +1,117 @@
+// What all math functions share: bits, polynomials, error-free sums and products.
+#pragma once
+
+#ifdef GEVO_MATH_ON_HOST
+#define GEVO_MATH static inline
+#define GEVO_TABLE static constexpr
+#else
+#define GEVO_MATH static __device__ inline __attribute__((always_inline, nodebug))
+#define GEVO_TABLE static __device__ constexpr
+#endif
+
+// Error-free transformations need each operation as written, whatever the user's options say. There
+// is no pragma to go back to those options, so whoever calls clang passes on `-ffp-contract`.
+#ifndef GEVO_CONTRACT
+#define GEVO_CONTRACT fast
+#endif
+#define GEVO_PRAGMA(text) _Pragma(#text)
+#define GEVO_CONTRACTION(mode) GEVO_PRAGMA(clang fp contract(mode))
+#ifdef __FAST_MATH__
+#define GEVO_REASSOCIATION(mode) GEVO_PRAGMA(clang fp reassociate(mode))
+#else
+#define GEVO_REASSOCIATION(mode)
+#endif
+#define GEVO_MATH_BEGIN GEVO_CONTRACTION(off) GEVO_REASSOCIATION(off) namespace gevo_math {
+#define GEVO_MATH_END } GEVO_CONTRACTION(GEVO_CONTRACT) GEVO_REASSOCIATION(on)
+
+GEVO_MATH_BEGIN
+
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef unsigned __int128 u128;
+
+GEVO_MATH u32 bits(float x) { return __builtin_bit_cast(u32, x); }
+GEVO_MATH u64 bits(double x) { return __builtin_bit_cast(u64, x); }
+GEVO_MATH float from_bits(u32 x) { return __builtin_bit_cast(float, x); }
+GEVO_MATH double from_bits(u64 x) { return __builtin_bit_cast(double, x); }
+
+GEVO_MATH float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+GEVO_MATH double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+GEVO_MATH float fabs(float x) { return __builtin_fabsf(x); }
+GEVO_MATH double fabs(double x) { return __builtin_fabs(x); }
+GEVO_MATH float copysign(float x, float s) { return __builtin_copysignf(x, s); }
+GEVO_MATH double copysign(double x, double s) { return __builtin_copysign(x, s); }
+GEVO_MATH float rint(float x) { return __builtin_rintf(x); }
+GEVO_MATH double rint(double x) { return __builtin_rint(x); }
+GEVO_MATH float trunc(float x) { return __builtin_truncf(x); }
+GEVO_MATH double trunc(double x) { return __builtin_trunc(x); }
+GEVO_MATH float floor(float x) { return __builtin_floorf(x); }
+GEVO_MATH double floor(double x) { return __builtin_floor(x); }
+GEVO_MATH float ceil(float x) { return __builtin_ceilf(x); }
+GEVO_MATH double ceil(double x) { return __builtin_ceil(x); }
+GEVO_MATH float sqrt(float x) { return __builtin_sqrtf(x); }
+GEVO_MATH double sqrt(double x) { return __builtin_sqrt(x); }
+GEVO_MATH float fmin(float x, float y) { return __builtin_fminf(x, y); }
+GEVO_MATH double fmin(double x, double y) { return __builtin_fmin(x, y); }
+GEVO_MATH float fmax(float x, float y) { return __builtin_fmaxf(x, y); }
+GEVO_MATH double fmax(double x, double y) { return __builtin_fmax(x, y); }
+
+template <class T> struct traits;
+template <> struct traits<float> {
+  typedef u32 word;
+  typedef int integer;
+  static constexpr int mantissa = 23, bias = 127;
+  static constexpr u32 sign = 0x80000000u, infinity = 0x7f800000u;
+};
+template <> struct traits<double> {
+  typedef u64 word;
+  typedef long long integer;
+  static constexpr int mantissa = 52, bias = 1023;
+  static constexpr u64 sign = 1ull << 63, infinity = 0x7ffull << 52;
+};
+
+template <class T> GEVO_MATH T infinity() { return from_bits(traits<T>::infinity); }
+template <class T> GEVO_MATH T nan() { return from_bits(traits<T>::infinity | traits<T>::infinity >> 1); }
+template <class T> GEVO_MATH bool isnan(T x) { return x != x; }
+template <class T> GEVO_MATH bool isinf(T x) { return fabs(x) == infinity<T>(); }
+template <class T> GEVO_MATH bool isfinite(T x) { return fabs(x) < infinity<T>(); }
+template <class T> GEVO_MATH bool signbit(T x) { return bits(x) & traits<T>::sign; }
+
+// 2 to the power n, for n in the range of normal numbers.
+template <class T> GEVO_MATH T power_of_two(int n) {
+  typedef traits<T> t;
+  return from_bits((typename t::word)(n + t::bias) << t::mantissa);
+}
+
+// c0 + c1 x + c2 x^2 + …, by Horner's rule.
+template <class T> GEVO_MATH T polynomial(T, T c) { return c; }
+template <class T, class... C> GEVO_MATH T polynomial(T x, T c, C... more) {
+  return fma(polynomial<T>(x, more...), x, c);
+}
+
+// A number as the sum of two, the second at most half a unit in the last place of the first.
+template <class T> struct pair { T hi, lo; };
+
+// Exact, if |a| ≥ |b| or a is 0.
+template <class T> GEVO_MATH pair<T> fast_sum(T a, T b) {
+  T s = a + b;
+  return {s, b - (s - a)};
+}
+template <class T> GEVO_MATH pair<T> exact_sum(T a, T b) {
+  T s = a + b, t = s - a;
+  return {s, (a - (s - t)) + (b - t)};
+}
+template <class T> GEVO_MATH pair<T> exact_product(T a, T b) {
+  T p = a * b;
+  return {p, fma(a, b, -p)};
+}
+template <class T> GEVO_MATH pair<T> sum(pair<T> a, pair<T> b) {
+  pair<T> s = exact_sum(a.hi, b.hi);
+  return fast_sum(s.hi, s.lo + (a.lo + b.lo));
+}
+template <class T> GEVO_MATH pair<T> product(pair<T> a, pair<T> b) {
+  pair<T> p = exact_product(a.hi, b.hi);
+  return fast_sum(p.hi, p.lo + fma(a.hi, b.lo, a.lo * b.hi));
+}
+
+GEVO_MATH_END
