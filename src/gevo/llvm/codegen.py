@@ -1,0 +1,49 @@
+"""LLVM-IR in, PTX out: the artefact that every kernel device takes.
+
+The module goes through the O3 pipeline with NVPTX's own passes in it (so `__nvvm_reflect` is
+answered and address spaces are inferred) and then through the back end. LLVM ends the process on IR
+that it cannot select instructions for, so callers who feed it variants do so in a child process.
+"""
+
+from functools import cache
+from typing import Any, cast
+
+import llvmlite.binding  # pyright: ignore[reportMissingTypeStubs]
+
+from gevo.errors import CompileError
+
+llvm: Any = llvmlite.binding  # llvmlite has no types
+
+TRIPLE = "nvptx64-nvidia-cuda"
+
+# Full debug sections triple the size of the PTX and nothing here reads them; `.loc` lines stay.
+_DIRECTIVES_ONLY = "emissionKind: DebugDirectivesOnly"
+_VERBOSE_KINDS = ("emissionKind: FullDebug", "emissionKind: LineTablesOnly")
+
+
+def to_ptx(text: str, *, arch: str = "sm_70") -> str:
+    """Optimise a module at O3 and emit PTX for `arch`; `CompileError` if LLVM refuses it."""
+    for kind in _VERBOSE_KINDS:
+        text = text.replace(kind, _DIRECTIVES_ONLY)
+    try:
+        module = llvm.parse_assembly(text, llvm.create_context())
+    except RuntimeError as error:
+        raise CompileError(f"LLVM cannot read the module: {_one_line(error)}") from None
+    machine = _machine(arch)
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(3))
+    builder.getModulePassManager().run(module, builder)
+    try:
+        return cast("str", machine.emit_assembly(module))
+    except RuntimeError as error:
+        raise CompileError(f"LLVM cannot emit PTX for {arch}: {_one_line(error)}") from None
+
+
+@cache
+def _machine(arch: str) -> Any:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=arch, opt=3)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:400]
