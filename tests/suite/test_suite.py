@@ -1,6 +1,7 @@
 """What every workload of the suite must hold to."""
 
 import os
+import pkgutil
 import signal
 
 import direct
@@ -12,7 +13,7 @@ from mistakes import MISTAKES
 
 from gevo.device import Limits, Stopped, open_device
 from gevo.find import find
-from gevo.suite import SUITE
+from gevo.suite import SUITE, kernels
 from gevo.workload import SPLITS, Case
 
 RIGHT, WRONG, STOPPED, FAILED = range(4)
@@ -44,6 +45,10 @@ def agrees(workload, got, want):
 
 def same(one, other):
     return list(one) == list(other) and all(np.array_equal(one[k], other[k]) for k in one)
+
+
+def test_the_table_names_every_workload():
+    assert sorted(SUITE) == sorted(m.name for m in pkgutil.iter_modules(kernels.__path__))
 
 
 def test_reference_agrees_with_plain_loops(name, workload):
