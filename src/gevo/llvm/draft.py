@@ -7,7 +7,7 @@ edit does much the same in another patch as it did in the one where it was found
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 
 from gevo.llvm.index import Index, name_hash
 from gevo.llvm.model import Instr
@@ -235,8 +235,8 @@ class Draft:
         """Operands that the result of an instruction could take, nearest first."""
         home, position = self.position(instr.id)
         dominance = self.index.dominance[self.index.owner[home]]
-        blocks = [(home, position + 1), *((block, 0) for block in dominance.below(home))]
-        for block, start in blocks:
+        below = ((block, 0) for block in dominance.below(home))
+        for block, start in chain([(home, position + 1)], below):
             for id_ in self.body(block)[start:]:
                 user = self.get(id_)
                 if user is None or user.opcode == "phi":

@@ -17,6 +17,8 @@ from gevo.patch import Edit
 
 CONSTANT = "="
 """Marks an operand argument that is the text of a constant, not the id of a value."""
+TRIES = 16
+"""How many operands are looked at before a program is taken to have none to replace."""
 _UNMOVABLE = frozenset({"phi", "alloca", *TERMINATORS})
 
 
@@ -235,33 +237,40 @@ def _draw_with_instr(
     return _draw_pair(index, sites, rng, movable)
 
 
-def _draw_operand(index: Index, sites: Sites, rng: np.random.Generator) -> tuple[str, ...] | None:
-    def open_slots(instr: Instr) -> list[int]:
-        return [] if alone(instr) else [i for i, o in enumerate(instr.operands) if not o.fixed]
+def _open_slots(instr: Instr) -> list[int]:
+    return [] if alone(instr) else [i for i, o in enumerate(instr.operands) if not o.fixed]
 
-    target = sites.draw(rng, lambda instr: bool(open_slots(instr)))
-    if target is None:
-        return None
-    instr = index.instr[target]
-    slots = open_slots(instr)
-    number = slots[int(rng.integers(len(slots)))]
+
+def _draw_operand(index: Index, sites: Sites, rng: np.random.Generator) -> tuple[str, ...] | None:
+    for _ in range(TRIES):
+        target = sites.draw(rng, lambda instr: bool(_open_slots(instr)))
+        if target is None:
+            return None
+        slots = _open_slots(index.instr[target])
+        number = slots[int(rng.integers(len(slots)))]
+        choices = _other_values(index, index.instr[target], number)
+        if choices:
+            return target, str(number), choices[int(rng.integers(len(choices)))]
+    return None
+
+
+def _other_values(index: Index, instr: Instr, number: int) -> list[str]:
+    """What an operand could be instead, as arguments of an edit."""
     slot = instr.operands[number]
     draft = Draft(index)
-    point = draft.use_point(instr, number)
-    owner = index.owner[point[0]]
+    block, position = draft.use_point(instr, number)
+    values = [
+        value
+        for value in draft.values(slot.type, block, position)
+        if value not in {slot.local, instr.id}
+    ]
     # A constant in a patch is one word, so vectors and expressions stay out of reach.
     constants = [
         CONSTANT + text
-        for text in index.constants_of(owner, slot.type)
+        for text in index.constants_of(index.owner[block], slot.type)
         if text != slot.value and not any(char in text for char in " ;#\t\n")
     ]
-    values = [
-        value for value in draft.values(slot.type, *point) if value not in {slot.local, target}
-    ]
-    choices = [*values, *constants]
-    if not choices:
-        return None
-    return target, str(number), choices[int(rng.integers(len(choices)))]
+    return values + constants
 
 
 KINDS: dict[str, Kind] = {

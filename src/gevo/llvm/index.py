@@ -1,11 +1,13 @@
 """What edits need to look up in a module, computed once when it is loaded."""
 
 import zlib
+from collections import Counter
 
 from gevo.llvm.dominance import Dominance
 from gevo.llvm.model import Function, Instr, Module
 
-BASIC_CONSTANTS = {"i1": ("false", "true"), "ptr": ("null",)}
+CONSTANTS = 24
+"""Of each type, this many of a function's most used constants can take the place of a value."""
 FLOATS = frozenset({"half", "bfloat", "float", "double"})
 
 
@@ -30,8 +32,7 @@ class Index:
         self.dominance: list[Dominance] = []
         self.args: list[dict[str, list[str]]] = []
         """The arguments of each function, by type."""
-        self.constants: list[dict[str, tuple[str, ...]]] = []
-        """The constants that each function uses, by type."""
+        self._constants: list[dict[str, tuple[str, ...]]] = []
         users: dict[str, dict[str, None]] = {}
         for number, function in enumerate(self.functions):
             self._add(number, function, users)
@@ -46,7 +47,7 @@ class Index:
             self.owner[arg] = number
         self.args.append(by_type)
         self.dominance.append(Dominance(function))
-        constants: dict[str, dict[str, None]] = {}
+        constants: dict[str, Counter[str]] = {}
         for block in function.blocks:
             self.owner[block.id] = number
             self.body[block.id] = tuple(instr.id for instr in block.body)
@@ -61,22 +62,30 @@ class Index:
                     if operand.local is not None:
                         users.setdefault(operand.local, {})[instr.id] = None
                     elif not operand.fixed and operand.value not in {"undef", "poison"}:
-                        constants.setdefault(operand.type, {})[operand.value] = None
+                        constants.setdefault(operand.type, Counter())[operand.value] += 1
             self.typed[block.id] = {kind: tuple(ids) for kind, ids in typed.items()}
-        self.constants.append({kind: tuple(values) for kind, values in constants.items()})
+        self._constants.append({kind: _pool(kind, found) for kind, found in constants.items()})
 
     def constants_of(self, function: int, kind: str) -> tuple[str, ...]:
-        """Constants of a type: those that the function uses, and the plainest ones."""
-        used = self.constants[function].get(kind, ())
-        if kind in FLOATS:
-            plain = ("0.000000e+00", "1.000000e+00")
-        elif kind.startswith("i") and kind != "i1":
-            plain = ("0", "1")
-        elif kind.startswith("ptr"):
-            plain = ()
-        else:
-            plain = BASIC_CONSTANTS.get(kind, ("zeroinitializer",))
-        return (*plain, *(value for value in used if value not in plain))
+        """Constants of a type: the plainest ones, and those that the function uses most."""
+        pool = self._constants[function]
+        if kind not in pool:
+            pool[kind] = _pool(kind, Counter())
+        return pool[kind]
+
+
+def _pool(kind: str, used: Counter[str]) -> tuple[str, ...]:
+    if kind in FLOATS:
+        plain = ("0.000000e+00", "1.000000e+00")
+    elif kind == "i1":
+        plain = ("false", "true")
+    elif kind.startswith("i"):
+        plain = ("0", "1")
+    elif kind.startswith("ptr"):
+        plain = ()
+    else:
+        plain = ("zeroinitializer",)
+    return tuple(dict.fromkeys((*plain, *(text for text, _ in used.most_common(CONSTANTS)))))
 
 
 def _calls(functions: tuple[Function, ...]) -> list[frozenset[int]]:

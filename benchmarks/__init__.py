@@ -1,0 +1,1 @@
+"""Measurements of the project on itself; `python -m benchmarks NAME …` runs some or all of them."""

@@ -1,0 +1,221 @@
+"""What a run looks like in a terminal: a live view while it goes on, tables when it is over."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Self
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from gevo.result import Entry, Result
+    from gevo.run import Progress
+
+COLOURS = {
+    "ok": "green",
+    "wrong": "yellow",
+    "nonfinite": "yellow",
+    "flaky": "yellow",
+    "inputs-changed": "yellow",
+    "invalid": "magenta",
+    "compile": "magenta",
+    "crash": "red",
+    "timeout": "red",
+    "fuel": "red",
+    "memory": "red",
+}
+_BARS = "▁▂▃▄▅▆▇█"
+LINE_SECONDS = 10.0
+"""Without a terminal, one line of progress is printed this often."""
+
+
+def speed(ratio: float) -> str:
+    """A ratio of times in words: ``1.25x faster``."""
+    if ratio <= 0:
+        return "-"
+    if abs(1 / ratio - 1) < 0.0005:
+        return "no faster"
+    return f"{1 / ratio:.3g}x faster" if ratio < 1 else f"{ratio:.3g}x slower"
+
+
+def number(value: float) -> str:
+    """A time in the device's unit, short."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.4g}"
+
+
+def clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes}:{rest:02d}"
+
+
+def sparkline(values: list[float], width: int) -> str:
+    """A curve in one line of text, the latest value last."""
+    if not values:
+        return ""
+    step = max(1, -(-len(values) // width))
+    picked = values[::-1][::step][::-1]
+    low, high = min(picked), max(picked)
+    scale = (len(_BARS) - 1) / (high - low) if high > low else 0.0
+    return "".join(_BARS[round((value - low) * scale)] for value in picked)
+
+
+def front_table(entries: list[Entry], *, limit: int, checked: bool) -> Table:
+    """The front, fastest first."""
+    table = Table(box=box.SIMPLE, pad_edge=False, show_edge=False)
+    table.add_column("variant", style="cyan")
+    table.add_column("time", justify="right")
+    table.add_column("against the baseline", justify="right", style="bold")
+    table.add_column("error", justify="right")
+    table.add_column("edits", justify="right")
+    if checked:
+        table.add_column("held-out")
+    for entry in entries[:limit]:
+        error = "exact" if entry.exact else f"{entry.error:.2g}"
+        cells = [entry.id, number(entry.time), speed(entry.ratio), error, str(entry.edits)]
+        if checked:
+            cells.append("[green]passed[/]" if entry.validated else "[red]not passed[/]")
+        table.add_row(*cells)
+    if len(entries) > limit:
+        table.add_row(f"[dim]… {len(entries) - limit} more[/]")
+    return table
+
+
+def verdict_text(verdicts: dict[str, int]) -> Text:
+    """How many variants got each verdict, most frequent first."""
+    total = sum(verdicts.values())
+    text = Text()
+    for name, count in sorted(verdicts.items(), key=lambda item: (-item[1], item[0])):
+        text.append(f"{name} ", style=COLOURS.get(name, ""))
+        text.append(f"{count} ", style="bold")
+        text.append(f"({count / total:.0%})  ", style="dim")
+    return text
+
+
+def _budget(progress: Progress) -> RenderableType:
+    evals, seconds = progress.budget
+    share = max(progress.evaluations / evals, progress.seconds / seconds)
+    limit = f"/{evals:,}" if evals < 1 << 59 else ""
+    until = f" of {clock(seconds)}" if seconds < float("inf") else ""
+    line = Table.grid(padding=(0, 2))
+    line.add_row(
+        ProgressBar(total=1.0, completed=min(1.0, share), width=32),
+        f"[bold]{progress.evaluations:,}[/]{limit} evaluations",
+        f"{progress.rate:.1f}/s",
+        f"{clock(progress.seconds)}{until}",
+        f"generation {progress.generation}",
+    )
+    return line
+
+
+def panel(progress: Progress) -> Panel:
+    """The live view."""
+    rows: list[RenderableType] = [Text(progress.stage, style="dim"), _budget(progress)]
+    if progress.verdicts:
+        rows += [Text(), verdict_text(progress.verdicts)]
+    if progress.front:
+        best = progress.front[0]
+        headline = Text("best so far  ")
+        headline.append(speed(best.ratio), style="bold green" if best.ratio < 1 else "bold")
+        headline.append("  exact" if best.exact else f"  error {best.error:.2g}")
+        headline.append("   to be checked on held-out cases at the end", style="dim")
+        curve = sparkline([1 / ratio for ratio in progress.curve if ratio > 0], 32)
+        rows += [Text(), headline, Text(curve, style="green")]
+        rows += [Text(), front_table(progress.front, limit=6, checked=False)]
+    title = f"gevo  [bold]{progress.workload}[/] on {progress.device}, seed {progress.seed}"
+    return Panel(Group(*rows), title=title, title_align="left", box=box.ROUNDED, padding=(0, 1))
+
+
+class LiveView:
+    """Shows progress on stderr: a panel on a terminal, a line now and then elsewhere."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True)
+        self._live = Live(console=self._console, auto_refresh=False, transient=True)
+        self._next = 0.0
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._console.is_terminal:
+            self._live.stop()
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        if self._console.is_terminal:
+            self._next = now + 0.1
+            self._live.update(panel(progress), refresh=True)
+            return
+        self._next = now + LINE_SECONDS
+        best = f", best {speed(progress.front[0].ratio)}" if progress.front else ""
+        self._console.print(
+            f"{clock(progress.seconds)}  {progress.stage}: {progress.evaluations} evaluations, "
+            f"{progress.rate:.1f}/s{best}",
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
+def summary(result: Result) -> RenderableType:
+    """What is printed when a run is over."""
+    rows: list[RenderableType] = []
+    head = Text()
+    head.append(f"{result.workload} on {result.device}", style="bold")
+    head.append(
+        f"   {result.evaluations:,} evaluations in {clock(result.seconds)}, "
+        f"{result.generations} generations, seed {result.seed}",
+        style="dim",
+    )
+    rows += [head, verdict_text(result.verdicts), Text(), outcome(result)]
+    others = [e for e in result.front if e.id != "v0"]
+    if len(others) > 1:
+        rows += [Text("The front", style="bold"), front_table(result.front, limit=20, checked=True)]
+    rows.append(Text(f"Run: {result.run}", style="dim"))
+    if result.status != "finished":
+        rows.append(Text(f"Stopped early; go on with: gevo resume {result.run}", style="yellow"))
+    best = result.best
+    if best is not None:
+        rows.append(
+            Text(f"Export: gevo export {result.run} --variant {best.id} --format ptx", style="dim")
+        )
+    return Group(*rows)
+
+
+def outcome(result: Result) -> Table:
+    """Baseline, best exact variant, best within the tolerance."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("")
+    table.add_column("variant", style="cyan")
+    table.add_column("time", justify="right")
+    table.add_column("against the baseline", justify="right", style="bold")
+    table.add_column("error", justify="right")
+    table.add_column("edits", justify="right")
+    table.add_column("held-out cases")
+    table.add_row("baseline", "v0", number(result.baseline["time"]), "", "exact", "0", "")
+    rows: list[tuple[str, Entry | None]] = [("best exact", result.best_exact)]
+    if result.tolerance > 0:
+        rows.append((f"best within {result.tolerance:g}", result.best))
+    for label, entry in rows:
+        if entry is None:
+            table.add_row(label, "-", "", "no gain found", "", "", "")
+            continue
+        table.add_row(
+            label,
+            entry.id,
+            number(entry.time),
+            speed(entry.ratio),
+            "exact" if entry.exact else f"{entry.error:.2g}",
+            str(entry.edits),
+            "[green]passed[/]" if entry.validated else "[red]not passed[/]",
+        )
+    return table

@@ -1,0 +1,64 @@
+"""What a run found, in the words that every view of it uses."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One variant of the result."""
+
+    id: str
+    """Its name in the run, such as ``v17``; ``v0`` is the unedited program."""
+    time: float
+    ratio: float
+    """Its time over the unedited program's: below 1 is faster."""
+    error: float
+    exact: bool
+    """Whether the error is no more than the workload's own rounding."""
+    edits: int
+    validated: bool
+    """Whether it also passed on the held-out cases."""
+    patch: str
+
+    @property
+    def improvement(self) -> float:
+        """t0/t - 1: 0.5 is half as fast again."""
+        return 1 / self.ratio - 1 if self.ratio > 0 else float("inf")
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """One run's summary; `best` is None until a validated variant is faster than the baseline."""
+
+    workload: str
+    device: str
+    seed: int
+    evaluations: int
+    seconds: float
+    verdicts: dict[str, int]
+    baseline: Mapping[str, float]
+    best: Entry | None
+    """The fastest validated variant within the tolerance."""
+    best_exact: Entry | None
+    """The fastest validated variant that is exact."""
+    front: list[Entry]
+    """No other variant is both faster and more exact; fastest first."""
+    generations: int
+    tolerance: float
+    status: str
+    """``finished``, or ``stopped`` before its budget was used: `gevo resume` goes on."""
+    run: str
+    """The run's folder."""
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.run)
+
+    def json(self) -> str:
+        """The summary as one JSON object."""
+        return msgspec.json.encode(self.as_dict()).decode()
+
+    def as_dict(self) -> dict[str, Any]:
+        return msgspec.to_builtins(self)
