@@ -31,8 +31,9 @@ _UNSUPPORTED = (
     (re.compile(r"cudaLaunchDevice|cudaGetParameterBuffer|cudaDeviceSynchronize"), "dynamic parallelism"),
     (re.compile(r"(malloc|free|_Znwm|_Znam|_ZdlPv.*|_ZdaPv.*)$"), "memory allocated by device code"),
 )  # fmt: skip
-_UNSUPPORTED_FILENAME = re.compile(r"^source_filename = .*$", re.MULTILINE)
-_ASM = re.compile(r"\b(tex|tld4|suld|sust|wmma|mma|ldmatrix|wgmma|tcgen05|cp\.async\.bulk)\.")
+_UNSUPPORTED_ASM = re.compile(
+    r"\b(tex|tld4|suld|sust|wmma|mma|ldmatrix|wgmma|tcgen05|cp\.async\.bulk)\."
+)
 
 
 def read(path: Path, clang_options: Sequence[str] = ()) -> str:
