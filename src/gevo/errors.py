@@ -61,3 +61,9 @@ class EvaluationError(GevoError):
 
 class StoreError(GevoError):
     """The run's folder or file cannot be read or written."""
+
+
+def one_line(error: BaseException) -> str:
+    """Any exception in one line: its type and the first line of its message."""
+    message = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {message[0]}" if message else type(error).__name__

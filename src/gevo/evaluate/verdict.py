@@ -48,3 +48,9 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def ok(self) -> bool:
         return self.verdict is Verdict.OK
+
+    @property
+    def reusable(self) -> bool:
+        """Whether the same artefact would be judged the same again, on a deterministic device."""
+        # A deadline missed says as much of the machine's load as of the artefact.
+        return bool(self.artefact) and self.verdict is not Verdict.TIMEOUT

@@ -1,0 +1,115 @@
+"""What a child does: it computes, sends what came out, and judges nothing.
+
+Each task here runs in a forked child of a worker (see `sandbox`), after each step waiting for the
+worker's leave to take the next, so that a variant that is already found wanting costs no more.
+"""
+
+import hashlib
+import inspect
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from gevo.device import Device, Limits, Stopped, Usage
+from gevo.errors import SourceError, one_line
+from gevo.evaluate.clock import Clock
+from gevo.evaluate.sandbox import Channel, last_words
+from gevo.evaluate.wire import Built, Failed, Header, Ran, named_arrays
+from gevo.find import line_of
+from gevo.patch import Patch
+from gevo.program import Program
+from gevo.workload import Case, KernelWorkload
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """All that a child inherits: everything but the expected outputs."""
+
+    workload: KernelWorkload
+    program: Program
+    device: Device
+    cases: Sequence[Case]
+
+
+def try_patch(
+    channel: Channel, bench: Bench, patch: Patch, runs: Sequence[tuple[int, int, Limits]]
+) -> None:
+    """Apply a patch, verify, build, and do all runs, given as (case, poison, limits)."""
+    clock = Clock()
+    with _failures_told(channel, clock, bench.workload):
+        with clock("apply"):
+            variant = bench.program.apply(patch)
+        with clock("verify"):
+            fault = bench.program.verify(variant.text)
+        if fault is not None:
+            channel.send(Failed("invalid", fault, clock.take()))
+            return
+        with clock("build"):
+            artefact = bench.device.build(variant.text)
+        digest = hashlib.sha256(artefact).hexdigest()
+        channel.send(Built(digest, len(variant.skipped), clock.take()))
+        for case, poison, limits in runs:
+            channel.wait()
+            _run(channel, clock, bench, artefact, case, poison, limits)
+        channel.wait()  # to be looked at, and then killed
+
+
+def try_marked(channel: Channel, bench: Bench) -> None:
+    """Run the marked program on the smallest case, to learn how often each block runs."""
+    clock = Clock()
+    with _failures_told(channel, clock, bench.workload):
+        artefact = bench.device.build(bench.program.marked())
+        _run(channel, clock, bench, artefact, 0, 0, Limits())
+
+
+def refer(channel: Channel, bench: Bench, reference: Callable[[Case], object]) -> None:
+    """Compute the workload's own reference for every case."""
+    clock = Clock()
+    with _failures_told(channel, clock, bench.workload):
+        for case in bench.cases:
+            named = named_arrays(reference(case))
+            headers = [Header.of(name, array) for name, array in named.items()]
+            channel.send(Ran(headers, Usage(), clock.take()), list(named.values()))
+            channel.wait()
+
+
+def _run(
+    channel: Channel,
+    clock: Clock,
+    bench: Bench,
+    artefact: bytes,
+    case: int,
+    poison: int,
+    limits: Limits,
+) -> None:
+    with clock("open"):
+        gpu = bench.device.open(artefact, limits, poison=poison)
+    with clock("run"):
+        named = named_arrays(bench.workload.run(gpu, bench.cases[case]))
+        usage = gpu.usage()
+    headers = [Header.of(name, array) for name, array in named.items()]
+    channel.send(Ran(headers, usage, clock.take()), list(named.values()))
+    gpu.close()
+
+
+@contextmanager
+def _failures_told(channel: Channel, clock: Clock, workload: KernelWorkload) -> Generator[None]:
+    """Tell the worker how the child failed, in place of what it was waiting for."""
+    try:
+        yield
+    except MemoryError:
+        last_words()
+        channel.send(Failed("memory", "out of memory", clock.take()))
+    except Stopped as stopped:
+        channel.send(Failed(stopped.verdict, str(stopped), clock.take()))
+    except SourceError as error:
+        channel.send(Failed("compile", str(error), clock.take()))
+    except Exception as error:  # noqa: BLE001  (host code may raise anything; all of it is an answer)
+        channel.send(Failed("raised", _blame(error, workload), clock.take()))
+
+
+def _blame(error: Exception, workload: KernelWorkload) -> str:
+    file = Path(inspect.getfile(type(workload)))
+    line = line_of(error, file)
+    return f"{one_line(error)} ({file.name}:{line})" if line else one_line(error)

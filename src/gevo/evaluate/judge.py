@@ -1,0 +1,167 @@
+"""The one place where facts become verdicts: pure functions, no process and no clock."""
+
+import math
+import signal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from gevo.device import Usage
+from gevo.errors import one_line
+from gevo.evaluate.sandbox import GaveUpError, GoneError, LateError
+from gevo.evaluate.verdict import Verdict
+from gevo.evaluate.wire import Header
+from gevo.workload import Array
+
+_HOW = {
+    "invalid": Verdict.INVALID,
+    "compile": Verdict.COMPILE,
+    "fuel": Verdict.FUEL,
+    "memory": Verdict.MEMORY,
+    "crash": Verdict.CRASH,
+    "raised": Verdict.CRASH,
+}
+_LONGEST = 300
+
+
+class Fault(Exception):  # noqa: N818  (a verdict on a variant, not a mistake of the caller)
+    """What is wrong with a variant: a verdict other than `ok`, and one line of detail."""
+
+    def __init__(self, verdict: Verdict, detail: str) -> None:
+        detail = " ".join(detail.split())
+        super().__init__(detail if len(detail) <= _LONGEST else detail[: _LONGEST - 1] + "…")
+        self.verdict = verdict
+
+    @property
+    def detail(self) -> str:
+        return str(self)
+
+
+def fault_of(error: Exception, seconds: float) -> Fault:
+    """What it means when a child stopped answering, or answered nonsense."""
+    if isinstance(error, Fault):
+        return error
+    if isinstance(error, GaveUpError):
+        return Fault(_HOW.get(error.message.how, Verdict.CRASH), error.message.detail)
+    if isinstance(error, LateError):
+        return Fault(Verdict.TIMEOUT, f"not done after {seconds:.3g} s")
+    if isinstance(error, GoneError):
+        return Fault(Verdict.CRASH, _ending(error))
+    return Fault(Verdict.CRASH, f"spoiled its channel: {error}")
+
+
+def _ending(gone: GoneError) -> str:
+    if gone.status is None:
+        how = "closed its channel"
+    elif gone.status < 0:
+        how = signal_name(-gone.status)
+    else:
+        how = f"exited with status {gone.status} before it was done"
+    return f"{how}: {gone.tail}" if gone.tail else how
+
+
+def signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def check_usage(usage: Usage) -> None:
+    """A time that is no time comes from a device whose counters were overwritten."""
+    if not (math.isfinite(usage.time) and usage.time >= 0):
+        raise Fault(Verdict.CRASH, f"its time is {usage.time}")
+
+
+def check_headers(got: Sequence[Header], want: Sequence[Header], where: str) -> None:
+    """Outputs must have the names, types and shapes of the unedited program's."""
+    if list(got) == list(want):
+        return
+    for g, w in zip(got, want, strict=False):
+        if g != w:
+            raise Fault(Verdict.WRONG, f"{where}: output {g.name} is {_show(g)}, not {_show(w)}")
+    raise Fault(Verdict.WRONG, f"{where}: {len(got)} outputs, not {len(want)}")
+
+
+def _show(header: Header) -> str:
+    return f"{header.dtype}{list(header.shape[:8])}"
+
+
+def check_inputs(changed: Iterable[int], allowed: Iterable[int], where: str) -> None:
+    """Inputs that the unedited program leaves alone must be left alone."""
+    extra = sorted(set(changed) - set(allowed))
+    if extra:
+        raise Fault(Verdict.INPUTS_CHANGED, f"{where}: it wrote to uploaded buffer {extra[0]}")
+
+
+def check_same(first: Mapping[str, Array], second: Mapping[str, Array], where: str) -> None:
+    """Two runs that differ only in the poison of empty memory must agree bit for bit."""
+    for name, array in first.items():
+        differ = int(np.count_nonzero(_bits(array) != _bits(second[name])))
+        if differ:
+            raise Fault(
+                Verdict.FLAKY,
+                f"{where}: {differ} bytes of output {name} depend on uninitialised memory or chance",
+            )
+
+
+def _bits(array: Array) -> Array:
+    """The bytes of an array, all NaNs made alike."""
+    if array.dtype.kind in "fc" and np.isnan(array).any():
+        array = np.where(np.isnan(array), np.array(np.nan, array.dtype), array)
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def measure_error(
+    got: Mapping[str, Array],
+    want: Mapping[str, Array],
+    error: Callable[[Array, Array], float],
+    where: str,
+) -> float:
+    """The largest error over the outputs of a case; non-finite is a fault before any comparison."""
+    return max(
+        _error(array, want[name], error, f"{where}: output {name}") for name, array in got.items()
+    )
+
+
+def _error(got: Array, want: Array, error: Callable[[Array, Array], float], where: str) -> float:
+    fine_got, fine_want = np.isfinite(got), np.isfinite(want)
+    if not fine_want.all():
+        got, want = _match_nonfinite(got, want, fine_got, fine_want, where)
+    elif not fine_got.all():
+        raise Fault(
+            Verdict.NONFINITE, f"{where} {_at(~fine_got, got)} where the reference is finite"
+        )
+    try:
+        value = float(error(got, want))
+    except Exception as raised:
+        raise Fault(Verdict.CRASH, f"{where}: error() raised {one_line(raised)}") from raised
+    return value
+
+
+def _match_nonfinite(
+    got: Array, want: Array, fine_got: Array, fine_want: Array, where: str
+) -> tuple[Array, Array]:
+    """Where the reference is NaN or infinite the output must be the same; the rest is compared."""
+    spoiled = fine_want & ~fine_got
+    if spoiled.any():
+        raise Fault(Verdict.NONFINITE, f"{where} {_at(spoiled, got)} where the reference is finite")
+    with np.errstate(invalid="ignore"):
+        differ = ~fine_want & ~((got == want) | (np.isnan(got) & np.isnan(want)))
+    if differ.any():
+        raise Fault(Verdict.WRONG, f"{where} {_at(differ, got)} where the reference is not finite")
+    return np.where(fine_want, got, got.dtype.type(0)), np.where(
+        fine_want, want, want.dtype.type(0)
+    )
+
+
+def _at(mask: Array, values: Array) -> str:
+    index = np.unravel_index(int(np.argmax(mask)), mask.shape)
+    place = ", ".join(str(int(i)) for i in index)
+    return f"is {values[index]} at [{place}]"
+
+
+def check_error(error: float, tolerance: float, where: str) -> None:
+    """An error above the tolerance, or that is no number, is wrong."""
+    if not error <= tolerance:
+        raise Fault(Verdict.WRONG, f"{where}: error {error:.3g} is above {tolerance:.3g}")

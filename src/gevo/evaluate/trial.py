@@ -1,0 +1,290 @@
+"""A workload on one split, ready to judge variants: cases, expected outputs, limits, deadline.
+
+Setting it up runs the unedited program in a child, as if it were a variant; what comes out is the
+measure of all the others.
+"""
+
+import gc
+import hashlib
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NoReturn
+
+import msgspec
+
+from gevo.device import Limits, Usage
+from gevo.errors import EvaluationError, WorkloadError
+from gevo.evaluate import child, judge, linux, sandbox
+from gevo.evaluate.clock import Clock
+from gevo.evaluate.vault import Vault
+from gevo.evaluate.verdict import Evaluation, Verdict
+from gevo.evaluate.wire import Baseline, Built, GarbledError, Header, Ran
+from gevo.patch import Patch
+from gevo.workload import Array, Split
+
+SETUP_SECONDS = 300.0
+"""How long the unedited program, or the reference, may take over all cases of a split."""
+_FAILURES = (
+    judge.Fault,
+    GarbledError,
+    sandbox.GaveUpError,
+    sandbox.GoneError,
+    sandbox.LateError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a variant must give for one case, and what it may use."""
+
+    want: Mapping[str, Array]
+    """The reference, by output."""
+    headers: tuple[Header, ...]
+    """Names, types and shapes of the outputs, as the unedited program gives them."""
+    rooms: tuple[Vault, ...]
+    """Where the outputs of a variant are put: one for each run of the case."""
+    changed: frozenset[int]
+    """Uploaded buffers that the unedited program itself writes to."""
+    limits: Limits
+
+
+class Trial:
+    """Judges variants on one split."""
+
+    def __init__(
+        self,
+        bench: child.Bench,
+        split: Split,
+        *,
+        tolerance: float | None,
+        patience: float,
+        main: int | None = None,
+    ) -> None:
+        self._bench = bench
+        self._main = main
+        self._name = bench.workload.name
+        began = time.perf_counter()
+        runs, artefact = self._run_unedited()
+        self._deadline = max(patience, 30 * (time.perf_counter() - began))
+        self._expected = self._expect(runs, self._refer())
+        del runs
+        gc.collect()
+        gc.freeze()  # so that no collection in a child walks, and so copies, what it inherits
+        self._tolerance = bench.workload.rounding
+        self._notes = [f" ({case!r})" for case in bench.cases]
+        unedited = self._check_unedited(artefact)
+        self._notes = [""] * len(bench.cases)
+        self._tolerance = max(self._tolerance, tolerance or 0.0)
+        self.baseline = Baseline(
+            split=split,
+            evaluation=unedited,
+            profile=self._profile() if split == "search" else {},
+            cases=tuple(map(repr, bench.cases)),
+            tolerance=self._tolerance,
+            deadline=self._deadline,
+            device=bench.device.name,
+            deterministic=bench.device.deterministic,
+            program=bench.program.digest,
+            digest=self._digest(),
+        )
+
+    # --- judging ---------------------------------------------------------------------------------
+
+    def evaluate(self, patch: Patch, known: Mapping[str, Evaluation]) -> Evaluation:
+        """Judge one patch; `known` holds the evaluations of artefacts seen before."""
+        clock = Clock()
+        built = Built("", 0, {})
+        runs = [(case, poison, self._expected[case].limits) for case, poison in self._plan()]
+        with clock("total"):
+            with clock("fork"):
+                running = sandbox.start(
+                    lambda channel: child.try_patch(channel, self._bench, patch, runs),
+                    seconds=self._deadline,
+                    room=self._room,
+                    main=self._main,
+                )
+            try:
+                built = running.expect(Built)
+                clock.add(built.seconds)
+                result = known.get(built.artefact) or self._hear(running, clock)
+            except _FAILURES as failure:
+                if isinstance(failure, sandbox.GaveUpError):
+                    clock.add(failure.message.seconds)
+                fault = judge.fault_of(failure, self._deadline)
+                result = Evaluation(verdict=fault.verdict, detail=fault.detail)
+            finally:
+                with clock("end"):
+                    running.end()
+        return msgspec.structs.replace(
+            result, artefact=built.artefact, skipped=built.skipped, seconds=clock.take()
+        )
+
+    def _plan(self) -> list[tuple[int, int]]:
+        """The runs of an evaluation, cheapest first, as (case, poison)."""
+        return [(0, 0), (0, 1), *((case, 0) for case in range(1, len(self._bench.cases)))]
+
+    def _hear(self, running: sandbox.Child, clock: Clock) -> Evaluation:
+        """Follow a child through the plan; any fault ends it."""
+        times: dict[int, float] = {}
+        worst = 0.0
+        for case, poison in self._plan():
+            running.go()
+            ran = running.expect(Ran)
+            clock.add(ran.seconds)
+            with clock("judge"):
+                worst = max(worst, self._judge(running, ran, case, poison))
+            # The slower of two runs, so that lucky content of empty memory wins nothing.
+            times[case] = max(times.get(case, 0.0), ran.usage.time)
+        return Evaluation(verdict=Verdict.OK, time=sum(times.values()), error=worst)
+
+    def _judge(self, running: sandbox.Child, ran: Ran, case: int, poison: int) -> float:
+        """The error of one run; raises `Fault` for all that is worse than an error."""
+        expected = self._expected[case]
+        where = f"case {case}{self._notes[case]}"
+        judge.check_usage(ran.usage)
+        judge.check_headers(ran.outputs, expected.headers, where)
+        got = expected.rooms[poison]
+        got.fill(running.fill)
+        error = 0.0
+        if poison:
+            judge.check_same(expected.rooms[0].arrays, got.arrays, where)
+        else:
+            measure = self._bench.workload.error
+            error = judge.measure_error(got.arrays, expected.want, measure, where)
+        judge.check_inputs(ran.usage.changed, expected.changed, where)
+        judge.check_error(error, self._tolerance, where)
+        return error
+
+    # --- setting up ------------------------------------------------------------------------------
+
+    def _run_unedited(self) -> tuple[list[tuple[Vault, Usage]], str]:
+        """The outputs and usage of the unedited program on every case, without limits."""
+        runs = [(case, 0, Limits()) for case in range(len(self._bench.cases))]
+        before = linux.address_space(os.getpid())
+        results: list[tuple[Vault, Usage]] = []
+        with sandbox.start(
+            lambda channel: child.try_patch(channel, self._bench, Patch(), runs),
+            seconds=SETUP_SECONDS,
+            main=self._main,
+        ) as running:
+            try:
+                built = running.expect(Built)
+                for _ in runs:
+                    running.go()
+                    ran = running.expect(Ran)
+                    results.append((_receive(running, ran), ran.usage))
+            except _FAILURES as failure:
+                self._refuse("the unedited program fails", failure, len(results))
+            growth = linux.address_space(running.pid, "VmPeak") - before
+        self._room = 2 * growth + (512 << 20)
+        return results, built.artefact
+
+    def _refer(self) -> list[Vault] | None:
+        """The workload's own reference for every case, computed where no variant can see it."""
+        reference = self._bench.workload.reference
+        if reference is None:
+            return None
+        results: list[Vault] = []
+        with sandbox.start(
+            lambda channel: child.refer(channel, self._bench, reference),
+            seconds=SETUP_SECONDS,
+            main=self._main,
+        ) as running:
+            try:
+                for _ in self._bench.cases:
+                    results.append(_receive(running, running.expect(Ran)))
+                    running.go()
+            except _FAILURES as failure:
+                self._refuse("reference() fails", failure, len(results))
+        return results
+
+    def _expect(
+        self, runs: list[tuple[Vault, Usage]], references: list[Vault] | None
+    ) -> list[Expected]:
+        expected: list[Expected] = []
+        for case, (outputs, usage) in enumerate(runs):
+            want = references[case] if references else outputs
+            self._check_shapes(case, outputs, want)
+            expected.append(
+                Expected(
+                    want={name: want.arrays[name] for name in outputs.arrays},
+                    headers=outputs.headers,
+                    rooms=tuple(Vault(outputs.headers) for _ in range(1 if case else 2)),
+                    changed=frozenset(usage.changed),
+                    limits=Limits(
+                        fuel=4 * usage.fuel + 1000,
+                        launches=4 * usage.launches + 100,
+                        memory=2 * usage.memory + (64 << 20),
+                    ),
+                )
+            )
+        return expected
+
+    def _check_shapes(self, case: int, outputs: Vault, want: Vault) -> None:
+        given, named = (
+            {h.name: h.shape for h in outputs.headers},
+            {h.name: h.shape for h in want.headers},
+        )
+        for name in given.keys() | named.keys():
+            if given.get(name) != named.get(name):
+                raise WorkloadError(
+                    f"{self._name}: on case {case}, run() gives output {name} the shape"
+                    f" {given.get(name)} and reference() {named.get(name)}; make them agree"
+                )
+
+    def _check_unedited(self, artefact: str) -> Evaluation:
+        """Judge the unedited program as any variant: it must be within its own rounding."""
+        unedited = self.evaluate(Patch(), {})
+        about = f"{self._name}: the unedited program"
+        if unedited.verdict is Verdict.FLAKY:
+            raise WorkloadError(
+                f"{about} reads memory that nothing has written ({unedited.detail}); initialise it"
+            )
+        if unedited.verdict in (Verdict.WRONG, Verdict.NONFINITE):
+            raise WorkloadError(
+                f"{about} differs from its own reference ({unedited.detail});"
+                f" correct the kernel or reference(), or raise `rounding`"
+            )
+        if not unedited.ok:
+            raise WorkloadError(f"{about} is judged {unedited.verdict}: {unedited.detail}")
+        if unedited.artefact != artefact:
+            raise EvaluationError(
+                f"{about} gives another artefact each time it is built for {self._bench.device.name}"
+            )
+        return unedited
+
+    def _profile(self) -> dict[str, float]:
+        """How often each block runs on the smallest case."""
+        with sandbox.start(
+            lambda channel: child.try_marked(channel, self._bench),
+            seconds=SETUP_SECONDS,
+            main=self._main,
+        ) as running:
+            try:
+                marks = running.expect(Ran).usage.marks
+            except _FAILURES as failure:
+                self._refuse("the program with a mark in every block fails", failure, 0)
+        return {block: float(count) for block, count in marks.items()}
+
+    def _refuse(self, what: str, failure: Exception, case: int) -> NoReturn:
+        fault = judge.fault_of(failure, SETUP_SECONDS)
+        remedy = "; make the cases smaller" if fault.verdict is Verdict.TIMEOUT else ""
+        raise WorkloadError(
+            f"{self._name}: {what} on case {case} ({fault.verdict}: {fault.detail}){remedy}"
+        ) from failure
+
+    def _digest(self) -> str:
+        digest = hashlib.sha256()
+        for expected in self._expected:
+            for name, array in expected.want.items():
+                digest.update(f"{name} {array.dtype} {array.shape};".encode())
+                digest.update(array.tobytes())
+        return digest.hexdigest()
+
+
+def _receive(running: sandbox.Child, ran: Ran) -> Vault:
+    vault = Vault(ran.outputs)
+    vault.fill(running.fill)
+    return vault
