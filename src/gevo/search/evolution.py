@@ -232,12 +232,17 @@ class Search:
         return Birth(patch, (self._unedited,), tuple(edit.kind for edit in patch))
 
     def _children(self, rng: np.random.Generator, taken: set[frozenset[Edit]]) -> list[Birth]:
-        """One or two children of parents that tournaments chose."""
+        """One or two children of parents that tournaments chose.
+
+        A search that is stuck widens: every member of the population may have a child, by mutation
+        alone. Crossing what has been crossed many times over yields little that is new.
+        """
         settings = self._settings
-        mother = self._population[nsga2.tournament(len(self._population), rng)]
-        if rng.random() >= settings.crossover:
+        stuck = self._stale >= settings.patience
+        mother = self._parent(rng, by_merit=not stuck)
+        if stuck or rng.random() >= settings.crossover:
             return [self._mutant(Birth(mother.patch, (mother,), ()), taken, rng, always=True)]
-        father = self._population[nsga2.tournament(len(self._population), rng)]
+        father = self._parent(rng, by_merit=True)
         crossed = CROSSOVERS[settings.crossover_kind](mother.patch, father.patch, rng)
         return [
             self._mutant(
@@ -248,6 +253,10 @@ class Search:
             )
             for patch in crossed
         ]
+
+    def _parent(self, rng: np.random.Generator, *, by_merit: bool) -> Individual:
+        size = len(self._population)
+        return self._population[nsga2.tournament(size, rng) if by_merit else rng.integers(size)]
 
     def _mutant(
         self,
