@@ -219,12 +219,12 @@ class Store:
         self._database.put("variant", number, str(patch), generation, _ASKED)
         return number, generation, _ASKED
 
-    def evaluations(self, *, before: int | None = None) -> Iterator[Row]:
+    def evaluations(self, *, until: int | None = None) -> Iterator[Row]:
         """All judged variants by id, or those of the generations before one.
 
-        ``evaluations(before=g.number)`` is what the search needs to go on from generation `g`.
+        ``evaluations(until=g.number)`` is what the search needs to go on from generation `g`.
         """
-        last, bound = -1, (1 << 62) if before is None else before
+        last, bound = -1, (1 << 62) if until is None else until
         while True:  # by pages: a reader that dawdles must not keep the log from being folded in
             rows = self._database.rows(
                 "SELECT * FROM variant WHERE id > ? AND generation < ? ORDER BY id LIMIT ?",
