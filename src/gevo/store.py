@@ -278,6 +278,14 @@ class Store:
             key.partition(" ")[2]: self._database.decode(body, Evaluation) for key, body in rows
         }
 
+    def all_validations(self) -> dict[int, dict[str, Evaluation]]:
+        """The verdicts on all variants that were tried on other cases, by id and split."""
+        found: dict[int, dict[str, Evaluation]] = {}
+        for key, body in self._database.rows("SELECT * FROM validation ORDER BY key"):
+            number, _, split = key.partition(" ")
+            found.setdefault(int(number), {})[split] = self._database.decode(body, Evaluation)
+        return found
+
     def save_generation(
         self, number: int, state: Mapping[str, Any], front: Iterable[int] = ()
     ) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gevo.llvm.program import LlvmProgram
+from gevo.llvm.source import read, resolve
 
 
 def load(
@@ -14,10 +15,13 @@ def load(
     Edits stay within the named kernels and the functions that they call; within all if none is
     named.
     """
-    from gevo.llvm.source import read, resolve  # noqa: PLC0415
-
     text = read(Path(path), clang_options)
     return LlvmProgram(text, [resolve(text, kernel) for kernel in kernels])
 
 
-__all__ = ["LlvmProgram", "load"]
+def restore(text: str) -> LlvmProgram:
+    """The program that has this text, with the same ids."""
+    return LlvmProgram(text)
+
+
+__all__ = ["LlvmProgram", "load", "restore"]

@@ -42,10 +42,11 @@ class Locations:
     def node(self, number: str) -> Location | None:
         """The line of a DILocation node."""
         kind, fields = self._nodes.get(number, ("", {}))
-        if kind != "DILocation" or not fields.get("line", "").isdecimal():
+        line = fields.get("line", "0")
+        if kind != "DILocation" or line == "0":
             return None
         file = self._file(fields.get("scope", ""))
-        return Location(file, int(fields["line"])) if file else None
+        return Location(file, int(line)) if file else None
 
     def _file(self, scope: str) -> str:
         for _ in range(64):

@@ -80,7 +80,7 @@ class LlvmProgram:
 
     def verify(self, text: str) -> str | None:
         try:
-            _llvm.parse_assembly(text).verify()
+            _llvm.parse_assembly(text, _llvm.create_context()).verify()
         except RuntimeError as error:
             return " ".join(str(error).split())
         return None
@@ -109,10 +109,22 @@ class LlvmProgram:
             if instr is None:
                 words.append(arg)
                 continue
-            line = self.locations.of(instr)
-            at = f" ({line})" if line else ""
-            words.append(f"{arg} `{_brief(instr)}`{at}")
+            words.append(f"{arg} `{_brief(instr)}`{self._place(instr)}")
         return " ".join(words)
+
+    def _place(self, instr: Instr) -> str:
+        """The source line of an instruction; of one that has none, of what it is computed for."""
+        if line := self.locations.of(instr):
+            return f" ({line})"
+        seen, front = {instr.id}, [instr.id]
+        while front:
+            users = (user for id_ in front for user in self._index.users.get(id_, ()))
+            front = list(dict.fromkeys(user for user in users if user not in seen))
+            seen.update(front)
+            for user in front:
+                if line := self.locations.of(self._index.instr[user]):
+                    return f" (for {line})"
+        return ""
 
     def _print(self, draft: Draft) -> str:
         def body(block: str) -> str:

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from gevo.export import Detail
     from gevo.result import Entry, Result
     from gevo.run import Progress
 
@@ -219,3 +220,18 @@ def outcome(result: Result) -> Table:
             "[green]passed[/]" if entry.validated else "[red]not passed[/]",
         )
     return table
+
+
+def details(detail: Detail) -> RenderableType:
+    """One variant, edit by edit."""
+    head = Text(f"{detail.id}  ", style="bold cyan")
+    head.append(detail.verdict, style=COLOURS.get(detail.verdict, ""))
+    if detail.time is not None:
+        head.append(f"   time {number(detail.time)}   error {detail.error:.3g}")
+    head.append(f"   held-out cases: {detail.held_out}", style="dim")
+    rows: list[RenderableType] = [head]
+    if detail.detail:
+        rows.append(Text(detail.detail))
+    rows += [Text(f"{n:>4}  {edit}") for n, edit in enumerate(detail.edits, 1)]
+    rows += [Text(), Text("patch: " + (detail.patch or "(none)"), style="dim")]
+    return Group(*rows)

@@ -1,0 +1,170 @@
+"""The command line: gevo run | resume | show | export | suite | devices."""
+
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import App, CycloptsError, Parameter
+from rich.console import Console
+
+from gevo.errors import GevoError
+from gevo.export import export_variant, inspect_variant, write_text
+from gevo.options import Options
+from gevo.report.terminal import LiveView, details, summary
+from gevo.result import Result
+from gevo.run import optimize, resume, summarise
+from gevo.suite import SUITE
+
+app = App(
+    name="gevo",
+    help="Make GPU kernels faster by evolving their LLVM-IR, with evidence for every gain.",
+    version=lambda: version("gevo"),
+    help_format="plaintext",
+)
+_Flat = Parameter(name="*")
+_No = Parameter(negative="")
+
+
+def _finish(result: Result, *, json: bool) -> None:
+    if json:
+        print(result.json())
+    else:
+        Console().print(summary(result))
+
+
+@app.command(name="run")
+def run_(
+    workload: Annotated[str, Parameter(show_default=False)],
+    /,
+    options: Annotated[Options | None, _Flat] = None,
+    *,
+    json: Annotated[bool, _No] = False,
+) -> None:
+    """Evolve a workload: WORKLOAD.py, WORKLOAD.py:Name, or the name of a suite workload.
+
+    Parameters
+    ----------
+    workload
+        A Python file with a gevo.KernelWorkload, or a name that `gevo suite` lists.
+    json
+        Print one JSON object on stdout when it is over, and nothing else there.
+
+    """
+    with LiveView() as view:
+        result = optimize(workload, options, watch=view)
+    _finish(result, json=json)
+
+
+@app.command(name="resume")
+def resume_(
+    run: Path,
+    /,
+    *,
+    evals: int | None = None,
+    time: float | None = None,
+    workers: int | None = None,
+    json: Annotated[bool, _No] = False,
+) -> None:
+    """Go on with a run that was stopped, or give it more budget.
+
+    Parameters
+    ----------
+    run
+        The run's folder.
+    evals
+        A new limit for all evaluations of the run.
+    time
+        A new limit for all its seconds.
+    workers
+        Processes that judge variants.
+    json
+        Print one JSON object on stdout when it is over, and nothing else there.
+
+    """
+    with LiveView() as view:
+        result = resume(run, evals=evals, time=time, workers=workers, watch=view)
+    _finish(result, json=json)
+
+
+@app.command
+def show(run: Path, /, *, variant: str | None = None, json: Annotated[bool, _No] = False) -> None:
+    """Show what a run has found, also while it goes on.
+
+    Parameters
+    ----------
+    run
+        The run's folder.
+    variant
+        Show one variant: its patch, edit by edit, with source lines.
+    json
+        Print one JSON object instead.
+
+    """
+    if variant is None:
+        _finish(summarise(run), json=json)
+        return
+    found = inspect_variant(run, variant)
+    if json:
+        print(found.json())
+    else:
+        Console().print(details(found))
+
+
+@app.command
+def export(
+    run: Path,
+    /,
+    *,
+    variant: str | None = None,
+    format: Literal["ll", "ptx", "patch"] = "ptx",  # noqa: A002  (the option's name)
+    output: Path | None = None,
+) -> None:
+    """Write one variant to a file, or to stdout.
+
+    Parameters
+    ----------
+    run
+        The run's folder.
+    variant
+        Its id, such as v17; the best validated one if not given.
+    format
+        LLVM-IR, PTX, or the patch itself.
+    output
+        The file to write.
+
+    """
+    text = export_variant(run, variant, format)
+    if output is None:
+        print(text, end="" if text.endswith("\n") else "\n")
+    else:
+        write_text(output, text)
+
+
+@app.command
+def suite() -> None:
+    """List the workloads that come with gevo."""
+    for name, description in SUITE.items():
+        print(f"{name:12} {description}")
+
+
+@app.command
+def devices() -> None:
+    """List the devices that workloads can run on."""
+    print("sim          PTX on the CPU; time is warp instructions and memory sectors")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; errors are one line on stderr and exit code 2."""
+    try:
+        app(arguments, exit_on_error=False, print_error=False)
+    except (GevoError, CycloptsError) as error:
+        print(f"gevo: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("gevo: interrupted", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)

@@ -1,0 +1,365 @@
+"""A run: one search, in one store, which can be stopped at any moment and resumed.
+
+Data flows one way: the search asks for patches, the evaluator judges them, the store keeps what was
+judged, the search is told.
+"""
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from gevo.errors import OptionError, StoreError
+from gevo.evaluate.executor import Baseline, Evaluator
+from gevo.evaluate.local import Local
+from gevo.evaluate.verdict import Evaluation
+from gevo.find import Found, Spec, find, load_workload, spec_of
+from gevo.options import Options
+from gevo.patch import Patch
+from gevo.result import Entry, Result
+from gevo.search import Search
+from gevo.store import Store
+from gevo.tally import Tally, result_of, tally
+from gevo.workload import KernelWorkload
+
+AHEAD = 3
+"""Patches submitted for each worker: enough to keep it busy, few to wait for when stopping."""
+CHECKS = 64
+"""At most this many variants are tried on held-out cases at the end of a run."""
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True):
+    """What is written down of a run when it starts, so that it can be repeated."""
+
+    workload: str
+    spec: Spec
+    rounding: float
+    device: str
+    seed: int
+    tolerance: float
+    preset: Literal["default", "paper"]
+    population: int
+    evals: int | None
+    time: float | None
+    workers: int | None
+    versions: dict[str, str]
+
+    def options(self, folder: Path) -> Options:
+        """The options that start this run again."""
+        return Options(
+            device=self.device,
+            evals=self.evals,
+            time=self.time,
+            seed=self.seed,
+            workers=self.workers,
+            population=self.population,
+            tolerance=self.tolerance,
+            preset=self.preset,
+            out=folder,
+        )
+
+
+@dataclass(slots=True)
+class Progress:
+    """What a live view shows; the same object is updated throughout a run."""
+
+    workload: str
+    device: str
+    seed: int
+    budget: tuple[int, float]
+    stage: str = ""
+    evaluations: int = 0
+    seconds: float = 0.0
+    rate: float = 0.0
+    generation: int = 0
+    verdicts: dict[str, int] = field(default_factory=dict[str, int])
+    front: list[Entry] = field(default_factory=list[Entry])
+    curve: list[float] = field(default_factory=list[float])
+    """The best ratio after each generation."""
+
+
+Watch = Callable[[Progress], None]
+
+
+def optimize(
+    workload: str | Path | KernelWorkload,
+    options: Options | None = None,
+    *,
+    watch: Watch | None = None,
+    **more: Any,
+) -> Result:
+    """Evolve a workload's program; what the command line's ``gevo run`` does.
+
+    `workload` is an object, a path such as ``"stencil.py:Stencil"`` or the name of a suite workload.
+    Options may be given one by one: ``optimize("hotspot", evals=500, seed=1)``.
+    """
+    if options is not None and more:
+        raise OptionError("give either an Options object or single options, not both")
+    options = options or Options(**more)
+    found = (
+        Found(workload, spec_of(workload))
+        if isinstance(workload, KernelWorkload)
+        else find(str(workload))
+    )
+    program = found.workload.program()
+    config = Config(
+        workload=found.workload.name,
+        spec=found.spec,
+        rounding=found.workload.rounding,
+        device=options.device,
+        seed=options.seed,
+        tolerance=options.tolerance,
+        preset=options.preset,
+        population=options.settings(0.0).population,
+        evals=options.evals,
+        time=options.time,
+        workers=options.workers,
+        versions={name: version(name) for name in ("gevo", "llvmlite", "ziglang", "numpy")},
+    )
+    folder = options.out or _new_folder(found.workload.name)
+    with Store.create(folder, msgspec.to_builtins(config), program.digest, program.text) as store:
+        return _Run(store, config, options, found.workload, watch).go()
+
+
+def resume(
+    folder: str | Path,
+    *,
+    evals: int | None = None,
+    time: float | None = None,
+    workers: int | None = None,
+    watch: Watch | None = None,
+) -> Result:
+    """Go on with a run until its budget, or a new one, is used."""
+    with Store.open(Path(folder)) as store:
+        config = read_config(store)
+        if evals is not None or time is not None:
+            config = msgspec.structs.replace(config, evals=evals, time=time)
+        if workers is not None:
+            config = msgspec.structs.replace(config, workers=workers)
+        options = config.options(Path(folder))
+        return _Run(store, config, options, load_workload(config.spec), watch).go()
+
+
+def summarise(folder: str | Path) -> Result:
+    """What a run has found so far, read from its store without locking it."""
+    with Store.open(Path(folder), readonly=True) as store:
+        return _result(store, read_config(store))
+
+
+def read_config(store: Store) -> Config:
+    """How a run was set up."""
+    try:
+        return msgspec.convert(store.config, Config)
+    except msgspec.ValidationError as error:
+        raise StoreError(f"{store.folder}: its configuration cannot be read ({error})") from None
+
+
+def _result(store: Store, config: Config) -> Result:
+    return result_of(
+        store,
+        config.options(store.folder).settings(config.rounding),
+        workload=config.workload,
+        device=config.device,
+        seed=config.seed,
+    )
+
+
+class _Run:
+    """The loop that moves patches from the search to the evaluator and verdicts to the store."""
+
+    def __init__(
+        self,
+        store: Store,
+        config: Config,
+        options: Options,
+        workload: KernelWorkload,
+        watch: Watch | None,
+    ) -> None:
+        self._store = store
+        self._config = config
+        self._options = options
+        self._program = workload.program()
+        self._settings = options.settings(config.rounding)
+        self._watch = watch
+        self._tally = Tally(self._settings)
+        self._earlier = store.get("seconds", float, 0.0)
+        self._began = time.monotonic()
+        self._resumed_at = 0
+        self._stop = threading.Event()
+        self._progress = Progress(config.workload, config.device, config.seed, options.budget)
+
+    def go(self) -> Result:
+        """Search until the budget is used or someone stops it, then check what was found."""
+        store, options = self._store, self._options
+        store.check_program(self._program.digest)
+        self._show("starting workers")
+        evaluator = Local(
+            self._config.spec,
+            device=options.device,
+            workers=options.cores,
+            tolerance=options.tolerance,
+            known=[("search", row.evaluation) for row in store.evaluations()],
+        )
+        with _stoppable(self._stop), evaluator:
+            self._show("running the unedited program")
+            self._check_baseline(evaluator.prepare("search"))
+            self._tally = tally(store, self._settings)
+            self._resumed_at = self._tally.verdicts.total()
+            store.set("status", "stopped")  # what it is if this process is killed
+            complete = self._generations(self._search(), evaluator)
+            self._validate(evaluator)
+        store.set("seconds", self._spent())
+        store.set("status", "finished" if complete else "stopped")
+        return _result(store, self._config)
+
+    def _check_baseline(self, baseline: Baseline) -> None:
+        """Keep the unedited program's evaluation; on a resume it must be what it was."""
+        row = self._store.find(Patch())
+        if row is None:
+            self._store.set("profile", baseline.profile)
+            self._store.set("cases", baseline.cases)
+            self._store.add([(Patch(), baseline.evaluation, -1)])
+        elif baseline.deterministic and row.evaluation.time != baseline.evaluation.time:
+            raise StoreError(
+                f"{self._store.folder}: the unedited program now takes {baseline.evaluation.time}, "
+                f"not {row.evaluation.time}: the workload or gevo has changed; start a new run"
+            )
+
+    def _search(self) -> Search:
+        """A new search, or the one that the store has the state of."""
+        store = self._store
+        unedited = store.variant(0).evaluation
+        profile = store.get("profile", dict[str, float], {}) or None
+        last = store.last_generation()
+        if last is None:
+            return Search(self._program, profile, unedited, self._settings, self._config.seed)
+        judged = ((row.patch, row.evaluation) for row in store.evaluations(until=last.number))
+        self._progress.curve = store.get("curve", list[float], [])[: last.number]
+        return Search.restore(self._program, profile, unedited, self._settings, last.state, judged)
+
+    def _generations(self, search: Search, evaluator: Evaluator) -> bool:
+        """Judge generation after generation; returns whether the budget was used up."""
+        store = self._store
+        evals, seconds = self._options.budget
+        before = {row.id: row.evaluation for row in store.evaluations()}
+        while not self._stop.is_set() and self._spent() < seconds:
+            patches = search.ask()
+            if not patches:
+                return True
+            ids = store.reserve(patches, search.generation)
+            wanted = {id_: patch for id_, patch in zip(ids, patches, strict=True) if id_ <= evals}
+            judged = {id_: before[id_] for id_ in wanted if id_ in before}
+            self._progress.generation = search.generation
+            self._judge(evaluator, wanted, judged, search.generation)
+            if len(judged) < len(patches):
+                return len(judged) == len(wanted) or not self._stop.is_set()
+            search.tell([judged[id_] for id_ in ids])
+            self._progress.curve.append(search.fastest.time / self._tally.baseline.time)
+            store.set("curve", self._progress.curve)
+            store.set("seconds", self._spent())
+            store.save_generation(
+                search.generation, search.state(), [id_ for id_, _ in self._tally.front]
+            )
+        return not self._stop.is_set()
+
+    def _judge(
+        self,
+        evaluator: Evaluator,
+        wanted: dict[int, Patch],
+        judged: dict[int, Evaluation],
+        generation: int,
+    ) -> None:
+        """Have the wanted patches judged that are not yet, unless time runs out or someone stops."""
+        queue = [id_ for id_ in wanted if id_ not in judged][::-1]
+        ahead = AHEAD * self._options.cores
+        outstanding = 0
+
+        def submit() -> int:
+            count = 0
+            while queue and outstanding + count < ahead and not self._over():
+                id_ = queue.pop()
+                evaluator.submit(id_, wanted[id_])
+                count += 1
+            return count
+
+        outstanding += submit()
+        for key, evaluation in evaluator.results():
+            assert isinstance(key, int)
+            judged[key] = evaluation
+            self._store.add([(wanted[key], evaluation, generation)])
+            self._tally.add(key, wanted[key], evaluation)
+            self._show("searching")
+            outstanding += submit() - 1
+
+    def _validate(self, evaluator: Evaluator) -> None:
+        """Try the front on held-out cases, and then what takes the place of variants that fail."""
+        checked = 0
+        while checked < CHECKS and (todo := self._tally.unchecked):
+            self._show("checking the front on held-out cases; Ctrl-C to leave it unchecked")
+            for id_, patch in todo:
+                evaluator.submit(id_, patch, "held-out")
+            for key, evaluation in evaluator.results():
+                assert isinstance(key, int)
+                self._store.add_validation(key, "held-out", evaluation)
+                self._tally.validate(key, [evaluation])
+                self._show("checking the front on held-out cases; Ctrl-C to leave it unchecked")
+                checked += 1
+
+    def _show(self, stage: str) -> None:
+        if self._watch is None:
+            return
+        progress, counted = self._progress, self._tally
+        progress.stage = stage
+        progress.seconds = self._spent()
+        progress.evaluations = counted.verdicts.total()
+        here = progress.evaluations - self._resumed_at
+        progress.rate = here / max(1e-9, time.monotonic() - self._began)
+        progress.verdicts = dict(counted.verdicts)
+        progress.front = counted.entries()
+        self._watch(progress)
+
+    def _spent(self) -> float:
+        return self._earlier + time.monotonic() - self._began
+
+    def _over(self) -> bool:
+        return self._stop.is_set() or self._spent() >= self._options.budget[1]
+
+
+def _new_folder(name: str) -> Path:
+    """A folder under runs/ that does not exist yet."""
+    stem = f"{name.lower()}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    folder = Path("runs") / stem
+    number = 2
+    while folder.exists():
+        folder = Path("runs") / f"{stem}-{number}"
+        number += 1
+    return folder
+
+
+@contextmanager
+def _stoppable(stop: threading.Event) -> Generator[None]:
+    """Let the first Ctrl-C (or SIGTERM) set `stop`, and the second one raise KeyboardInterrupt."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def handler(_number: int, _frame: object) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    old = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, previous in old.items():
+            signal.signal(number, previous)

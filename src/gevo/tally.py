@@ -1,0 +1,116 @@
+"""Counts verdicts and keeps the front while evaluations come in, from a run or from its store."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from gevo.evaluate.verdict import Evaluation
+from gevo.patch import Patch
+from gevo.result import Entry, Result
+from gevo.search import Individual, Settings, front
+from gevo.search.individual import admit
+from gevo.store import Store, format_id
+
+
+class Tally:
+    """What the evaluations so far amount to."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.verdicts: Counter[str] = Counter()
+        """How many variants got each verdict, without the unedited program."""
+        self._alive: dict[int, Individual] = {}
+        self._ids: dict[str, int] = {}
+        self._front: list[Individual] = []
+        self._validated: set[int] = set()
+
+    def add(self, id_: int, patch: Patch, evaluation: Evaluation) -> None:
+        """Count one evaluation; the unedited program's must come first."""
+        if patch.edits:
+            self.verdicts[evaluation.verdict.value] += 1
+        individual = admit(patch, evaluation, self._settings)
+        if individual is not None:
+            self._alive[id_] = individual
+            self._ids[str(patch)] = id_
+            self._front = front([*self._front, individual])
+
+    def validate(self, id_: int, splits: Iterable[Evaluation]) -> None:
+        """Take note of how a variant did on other cases; one that failed leaves the front."""
+        if all(evaluation.ok for evaluation in splits):
+            self._validated.add(id_)
+            return
+        if self._alive.pop(id_, None) is not None:
+            self._front = front(self._alive.values())
+
+    @property
+    def baseline(self) -> Individual:
+        return self._alive[0]
+
+    @property
+    def front(self) -> list[tuple[int, Individual]]:
+        """The front with ids, fastest first."""
+        return [(self._ids[str(one.patch)], one) for one in self._front]
+
+    @property
+    def unchecked(self) -> list[tuple[int, Patch]]:
+        """Members of the front that were not tried on other cases yet."""
+        return [
+            (id_, one.patch)
+            for id_, one in self.front
+            if one.patch.edits and id_ not in self._validated
+        ]
+
+    def entries(self) -> list[Entry]:
+        """The front in the words of a result."""
+        return [
+            Entry(
+                id=format_id(id_),
+                time=one.time,
+                ratio=one.time / self.baseline.time if self.baseline.time else 1.0,
+                error=one.evaluation.error or 0.0,
+                exact=one.error == 0.0,
+                edits=len(one.patch),
+                validated=id_ in self._validated or not one.patch.edits,
+                patch=str(one.patch),
+            )
+            for id_, one in self.front
+        ]
+
+
+def tally(store: Store, settings: Settings) -> Tally:
+    """What the evaluations of a store amount to."""
+    counted = Tally(settings)
+    for row in store.evaluations():
+        counted.add(row.id, row.patch, row.evaluation)
+    for id_, splits in store.all_validations().items():
+        counted.validate(id_, splits.values())
+    return counted
+
+
+def best_of(entries: list[Entry], *, exact: bool) -> Entry | None:
+    """The fastest validated entry that beats the unedited program."""
+    return next(
+        (e for e in entries if e.validated and e.ratio < 1 and (e.exact or not exact)), None
+    )
+
+
+def result_of(store: Store, settings: Settings, *, workload: str, device: str, seed: int) -> Result:
+    """A run's summary, read from its store."""
+    counted = tally(store, settings)
+    entries = counted.entries()
+    unedited = counted.baseline
+    return Result(
+        workload=workload,
+        device=device,
+        seed=seed,
+        evaluations=counted.verdicts.total(),
+        seconds=round(store.get("seconds", float, 0.0), 3),
+        verdicts=dict(sorted(counted.verdicts.items())),
+        baseline={"time": unedited.time, "error": unedited.evaluation.error or 0.0, "ratio": 1.0},
+        best=best_of(entries, exact=False),
+        best_exact=best_of(entries, exact=True),
+        front=entries,
+        generations=len(store.get("curve", list[float], [])),
+        tolerance=settings.tolerance,
+        status=store.get("status", str, "stopped"),
+        run=str(store.folder),
+    )
