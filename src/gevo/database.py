@@ -7,6 +7,7 @@ Here is all that touches SQLite and the lock, and the one place that turns their
 import errno
 import fcntl
 import os
+import shutil
 import sqlite3
 import zlib
 from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -87,10 +88,11 @@ class Database:
     @classmethod
     def open(cls, file: Path, schema: Schema, lock: "Lock | None") -> Self:
         """Open a file and check all of it; without a lock, for reading only."""
-        mode = "ro" if lock is None else "rw"
         with explained(file):
+            # A reader asks for write access too, if it can be had: what a killed writer left in the
+            # log must be put in order before it can be read.
             connection = sqlite3.connect(
-                f"{file.resolve().as_uri()}?mode={mode}",
+                f"{file.resolve().as_uri()}?mode=rw",
                 uri=True,
                 isolation_level=None,
                 timeout=BUSY_SECONDS,
@@ -100,7 +102,9 @@ class Database:
                 connection.execute("PRAGMA cell_size_check = ON")
                 database = cls(file, connection, lock)
                 database._check(schema)
-                if lock is not None:
+                if lock is None:
+                    connection.execute("PRAGMA query_only = ON")
+                else:
                     connection.execute("PRAGMA journal_mode = WAL")
                     connection.execute("PRAGMA synchronous = FULL")
             except BaseException:
@@ -259,7 +263,7 @@ def explained(file: Path) -> Generator[None]:
 
 
 def _explain(file: Path, code: int, detail: str) -> StoreError:
-    if code == sqlite3.SQLITE_FULL:
+    if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(file.parent)):
         return StoreError(
             f"{file}: the disk is full; free some space, then `gevo resume {file.parent}`"
         )
@@ -272,6 +276,14 @@ def _explain(file: Path, code: int, detail: str) -> StoreError:
     if code == sqlite3.SQLITE_IOERR:
         return StoreError(f"{file}: cannot be read or written ({detail}); check the disk")
     return damaged(file, detail)
+
+
+def _is_full(folder: Path) -> bool:
+    """Whether no more than a few pages fit; SQLite does not always say so itself."""
+    try:
+        return shutil.disk_usage(folder).free < 1 << 16
+    except OSError:
+        return False
 
 
 def _sync(folder: Path) -> None:
