@@ -64,10 +64,11 @@ def spec_of(workload: KernelWorkload) -> Spec:
         raise WorkloadError(f"{name}: define the class at the top level of a Python file")
     module = sys.modules.get(cls.__module__)
     file = getattr(module, "__file__", None)
-    if module is None or file is None or not Path(file).is_file():
+    if getattr(module, name, None) is not cls or file is None or not Path(file).is_file():
         raise WorkloadError(
             f"{name} is defined in no file: put the class in a Python file and import it from there"
         )
+    assert module is not None
     _check_state(workload, _new(cls, Path(file).name))
     return Spec(_place(module, file), name)
 
@@ -136,10 +137,9 @@ def _import_file(path: Path, shown: str) -> ModuleType:
 
 def _import_fault(error: BaseException, path: Path, shown: str) -> str:
     line = line_of(error, path)
-    if isinstance(error, SyntaxError) and error.filename == str(path):
-        return f"{shown}:{error.lineno} is not Python: {one_line(error)}"
-    if line is None and isinstance(error, ValueError):  # bytes that are no text, or NUL
-        return f"{shown} is not Python: {one_line(error)}"
+    if line is None and isinstance(error, SyntaxError | ValueError):  # it did not even begin
+        line = error.lineno if isinstance(error, SyntaxError) else None
+        return f"{shown}{f':{line}' if line else ''} is not Python: {one_line(error)}"
     where = f"{shown}:{line}" if line else shown
     if isinstance(error, SystemExit):
         return f"{where} exits when imported; put its script under `if __name__ == '__main__':`"

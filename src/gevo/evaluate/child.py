@@ -37,6 +37,7 @@ def try_patch(
 ) -> None:
     """Apply a patch, verify, build, and do all runs, given as (case, poison, limits)."""
     clock = Clock()
+    clock.add({"fork": channel.forked})
     with _failures_told(channel, clock, bench.workload):
         with clock("apply"):
             variant = bench.program.apply(patch)

@@ -61,8 +61,10 @@ class GaveUpError(Exception):
 class Channel:
     """The child's end: it says what it has done, and waits for leave to go on."""
 
-    def __init__(self, end: socket.socket) -> None:
+    def __init__(self, end: socket.socket, forked: float) -> None:
         self._end = end
+        self.forked = forked
+        """Seconds that it took to bring the child to life."""
 
     def send(self, message: FromChild, arrays: Sequence[Array] = ()) -> None:
         self._end.sendall(frame(message))
@@ -216,6 +218,7 @@ def start(
     ours, theirs = socket.socketpair()
     read, write = os.pipe()
     worker = os.getpid()
+    began = time.perf_counter()
     pid = os.fork()
     if pid == 0:
         try:
@@ -223,7 +226,7 @@ def start(
                 os.close(fd)
             os.dup2(write, 2)
             _confine(worker, room)
-            task(Channel(theirs))
+            task(Channel(theirs, time.perf_counter() - began))
         except BaseException:  # noqa: BLE001  (nothing may climb out into the worker's own loop)
             os.write(2, traceback.format_exc(limit=-1).encode()[-_TAIL:])
         finally:

@@ -98,13 +98,12 @@ class Trial:
         built = Built("", 0, {})
         runs = [(case, poison, self._expected[case].limits) for case, poison in self._plan()]
         with clock("total"):
-            with clock("fork"):
-                running = sandbox.start(
-                    lambda channel: child.try_patch(channel, self._bench, patch, runs),
-                    seconds=self._deadline,
-                    room=self._room,
-                    main=self._main,
-                )
+            running = sandbox.start(
+                lambda channel: child.try_patch(channel, self._bench, patch, runs),
+                seconds=self._deadline,
+                room=self._room,
+                main=self._main,
+            )
             try:
                 built = running.expect(Built)
                 clock.add(built.seconds)
@@ -178,7 +177,7 @@ class Trial:
             except _FAILURES as failure:
                 self._refuse("the unedited program fails", failure, len(results))
             growth = linux.address_space(running.pid, "VmPeak") - before
-        self._room = 2 * growth + (512 << 20)
+        self._room = 2 * growth + (256 << 20)
         return results, built.artefact
 
     def _refer(self) -> list[Vault] | None:

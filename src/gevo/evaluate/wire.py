@@ -213,7 +213,7 @@ class Inbox(Generic[Message]):
         del self._bytes[:end]
         try:
             return self._decoder.decode(body)
-        except (msgspec.MsgspecError, RecursionError) as error:
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise GarbledError(str(error)) from None
 
     def messages(self) -> Iterator[Message]:
