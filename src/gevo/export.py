@@ -78,13 +78,15 @@ def _lines(patch: Patch) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file, whole or not at all."""
-    part = path.with_name(f"{path.name}.part")
+    """Write a file, whole or not at all; what is no plain file (a pipe, a device) directly."""
+    special = path.exists() and not path.is_file()
+    part = path if special else path.with_name(f"{path.name}.part")
     try:
         part.write_text(text)
         part.replace(path)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        if not special:
+            part.unlink(missing_ok=True)
         raise StoreError(
             f"{path}: cannot be written ({error.strerror}); choose another --output"
         ) from None
