@@ -78,12 +78,13 @@ def _lines(patch: Patch) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file, whole or not at all; what is no plain file (a pipe, a device) directly."""
-    special = path.exists() and not path.is_file()
+    """Write a file, whole or not at all; what is no plain file (a link, a pipe) directly."""
+    special = path.is_symlink() or (path.exists() and not path.is_file())
     part = path if special else path.with_name(f"{path.name}.part")
     try:
         part.write_text(text)
-        part.replace(path)
+        if not special:
+            part.replace(path)
     except OSError as error:
         if not special:
             part.unlink(missing_ok=True)
