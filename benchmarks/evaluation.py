@@ -1,0 +1,75 @@
+"""Evaluations per second with one and two workers, in turns, and where the time goes."""
+
+import time
+from collections import Counter
+
+import numpy as np
+
+from gevo.evaluate.local import Local
+from gevo.evaluate.verdict import Evaluation
+from gevo.find import Spec, find
+from gevo.patch import Patch
+from gevo.program import Profile, Program
+
+WORKLOAD = "hotspot"
+PATCHES = 200
+ROUNDS = 2
+STAGES = ("fork", "apply", "verify", "build", "open", "run", "judge", "end")
+USEFUL = ("build", "open", "run")
+
+
+def draw(program: Program, profile: Profile, count: int) -> list[Patch]:
+    """Patches of one to three random edits."""
+    rng = np.random.default_rng(1)
+    patches: list[Patch] = []
+    while len(patches) < count:
+        kinds = rng.choice(program.kinds, size=rng.integers(1, 4))
+        edits = [program.propose(str(kind), rng, profile) for kind in kinds]
+        patches.append(Patch(tuple(edit for edit in edits if edit is not None)))
+    return patches
+
+
+def judge(spec: Spec, program: Program, workers: int) -> tuple[float, list[Evaluation]]:
+    """Seconds to judge the patches once all workers are ready, and the evaluations."""
+    with Local(spec, workers=workers) as evaluator:
+        profile = evaluator.prepare().profile
+        for key in range(4 * workers):
+            evaluator.submit(key, Patch())  # so that all of them are
+        list(evaluator.results())
+        patches = draw(program, profile, PATCHES)
+        began = time.perf_counter()
+        for key, patch in enumerate(patches):
+            evaluator.submit(key, patch)
+        evaluations = [evaluation for _, evaluation in evaluator.results()]
+        return time.perf_counter() - began, evaluations
+
+
+def main() -> None:
+    workload, spec = find(WORKLOAD)
+    program = workload.program()
+    best = {1: float("inf"), 2: float("inf")}
+    every: list[Evaluation] = []
+    for _ in range(ROUNDS):
+        for workers in best:
+            seconds, evaluations = judge(spec, program, workers)
+            best[workers] = min(best[workers], seconds)
+            if workers == 1:
+                every += evaluations
+            print(f"{workers} worker(s): {PATCHES / seconds:6.1f} evaluations/s")
+    print(f"two workers give {best[1] / best[2]:.2f} times one")
+    report(every)
+
+
+def report(evaluations: list[Evaluation]) -> None:
+    verdicts = Counter(evaluation.verdict.value for evaluation in evaluations)
+    print(", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common()))
+    seconds: Counter[str] = Counter()
+    for evaluation in evaluations:
+        seconds.update(evaluation.seconds)
+    total = seconds["total"]
+    seconds["other"] = total - sum(seconds[stage] for stage in STAGES)
+    for stage in (*STAGES, "other"):
+        each = seconds[stage] / len(evaluations) * 1000
+        print(f"  {stage:7} {each:7.2f} ms  {seconds[stage] / total:6.1%}")
+    outside = 1 - sum(seconds[stage] for stage in USEFUL) / total
+    print(f"  outside {', '.join(USEFUL)}: {outside:.1%} (at most 15 % is the aim)")
