@@ -3,6 +3,7 @@
 // One idea per file. All functions are inlined and carry no debug information, so an instruction
 // that comes from here has the source line of the user's call.
 #pragma once
+#pragma clang system_header
 
 #include "gevo/host.h"
 #include "gevo/language.h"

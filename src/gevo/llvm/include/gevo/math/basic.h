@@ -10,10 +10,11 @@ template <class T> GEVO_MATH T round(T x) {
   return copysign(r, x);
 }
 
-GEVO_MATH long lrint(float x) { return (long)rint(x); }
-GEVO_MATH long lrint(double x) { return (long)rint(x); }
-GEVO_MATH long lround(float x) { return (long)round(x); }
-GEVO_MATH long lround(double x) { return (long)round(x); }
+template <class T> GEVO_MATH T nearbyint(T x) { return rint(x); }
+template <class T> GEVO_MATH long lrint(T x) { return (long)rint(x); }
+template <class T> GEVO_MATH long long llrint(T x) { return (long long)rint(x); }
+template <class T> GEVO_MATH long lround(T x) { return (long)round(x); }
+template <class T> GEVO_MATH long long llround(T x) { return (long long)round(x); }
 
 template <class T> GEVO_MATH T fdim(T x, T y) {
   return isnan(x) || isnan(y) ? x + y : x > y ? x - y : T(0);
@@ -53,6 +54,11 @@ template <class T> GEVO_MATH T ldexp(T x, int n) {
     }
   }
   return x * power_of_two<T>(n);
+}
+
+template <class T> GEVO_MATH T scalbn(T x, int n) { return ldexp(x, n); }
+template <class T> GEVO_MATH T scalbln(T x, long n) {
+  return ldexp(x, n > 5000 ? 5000 : n < -5000 ? -5000 : (int)n);
 }
 
 template <class T> GEVO_MATH T frexp(T x, int *e) {
@@ -139,7 +145,7 @@ template <class T> GEVO_MATH T remainder(T x, T y) {
   return remquo(x, y, &q);
 }
 
-// The hardware's approximation is good to 2 ulp for float; for double it starts two Newton steps.
+// The hardware's approximation is good to 2 ulp; there is none for double.
 GEVO_MATH float rsqrt(float x) {
 #ifdef GEVO_MATH_ON_HOST
   return (float)(1.0 / __builtin_sqrt((double)x));
@@ -147,10 +153,7 @@ GEVO_MATH float rsqrt(float x) {
   return __nvvm_rsqrt_approx_f(x);
 #endif
 }
-GEVO_MATH double rsqrt(double x) {
-  double s = 1.0 / sqrt(x);
-  return s;
-}
+GEVO_MATH double rsqrt(double x) { return 1.0 / sqrt(x); }
 
 // sqrt(x^2 + y^2 + …) where no square overflows or vanishes.
 template <class T> GEVO_MATH T hypot(T x, T y) {
@@ -169,7 +172,9 @@ template <class T> GEVO_MATH T hypot(T x, T y) {
   return ldexp(h + (fma(-h, h, s) + rest) / (h + h), e);
 }
 
+template <class T> GEVO_MATH T rhypot(T x, T y) { return T(1) / hypot(x, y); }
 template <class T> GEVO_MATH T norm3d(T x, T y, T z) { return hypot(hypot(x, y), z); }
+template <class T> GEVO_MATH T rnorm3d(T x, T y, T z) { return T(1) / norm3d(x, y, z); }
 template <class T> GEVO_MATH T norm4d(T x, T y, T z, T w) { return hypot(hypot(x, y), hypot(z, w)); }
 
 // A guess from the bits, good to 5 bits, and steps of Halley's method, which triple them.

@@ -51,7 +51,33 @@ GEVO_NAME1(ceil)
 GEVO_NAME1(trunc)
 GEVO_NAME1(round)
 GEVO_NAME1(rint)
+GEVO_NAME1(nearbyint)
 GEVO_NAME1(logb)
+GEVO_NAME1(exp)
+GEVO_NAME1(exp2)
+GEVO_NAME1(exp10)
+GEVO_NAME1(expm1)
+GEVO_NAME1(log)
+GEVO_NAME1(log2)
+GEVO_NAME1(log10)
+GEVO_NAME1(log1p)
+GEVO_NAME1(sin)
+GEVO_NAME1(cos)
+GEVO_NAME1(tan)
+GEVO_NAME1(sinpi)
+GEVO_NAME1(cospi)
+GEVO_NAME1(asin)
+GEVO_NAME1(acos)
+GEVO_NAME1(atan)
+GEVO_NAME1(sinh)
+GEVO_NAME1(cosh)
+GEVO_NAME1(tanh)
+GEVO_NAME1(asinh)
+GEVO_NAME1(acosh)
+GEVO_NAME1(atanh)
+GEVO_NAME1(erf)
+GEVO_NAME1(erfc)
+GEVO_NAME1(normcdf)
 GEVO_NAME2(fmin)
 GEVO_NAME2(fmax)
 GEVO_NAME2(fdim)
@@ -60,12 +86,77 @@ GEVO_NAME2(remainder)
 GEVO_NAME2(copysign)
 GEVO_NAME2(nextafter)
 GEVO_NAME2(hypot)
+GEVO_NAME2(rhypot)
+GEVO_NAME2(pow)
+GEVO_NAME2(atan2)
 GEVO_NAME3(fma)
 GEVO_NAME3(norm3d)
-GEVO_NAME_OUT(frexp, int *p)
-GEVO_NAME_OUT(ldexp, int p)
+GEVO_NAME3(rnorm3d)
 
+#define GEVO_OTHER(result32, result64, name, parameters, arguments)                                \
+  GEVO_DEVICE result32 name##f(float x parameters(float)) { return gevo_math::name arguments; }    \
+  GEVO_DEVICE result32 name(float x parameters(float)) { return gevo_math::name arguments; }       \
+  GEVO_DEVICE result64 name(double x parameters(double)) { return gevo_math::name arguments; }
+#define GEVO_NONE(T)
+#define GEVO_INT(T) , int n
+#define GEVO_INT_OUT(T) , int *n
+#define GEVO_LONG(T) , long n
+#define GEVO_OUT(T) , T *y
+#define GEVO_OUT2(T) , T *y, T *z
+#define GEVO_QUOTIENT(T) , T y, int *n
+GEVO_OTHER(float, double, frexp, GEVO_INT_OUT, (x, n))
+GEVO_OTHER(float, double, ldexp, GEVO_INT, (x, n))
+GEVO_OTHER(float, double, scalbn, GEVO_INT, (x, n))
+GEVO_OTHER(float, double, scalbln, GEVO_LONG, (x, n))
+GEVO_OTHER(float, double, modf, GEVO_OUT, (x, y))
+GEVO_OTHER(float, double, remquo, GEVO_QUOTIENT, (x, y, n))
+GEVO_OTHER(void, void, sincos, GEVO_OUT2, (x, y, z))
+GEVO_OTHER(void, void, sincospi, GEVO_OUT2, (x, y, z))
+GEVO_OTHER(int, int, ilogb, GEVO_NONE, (x))
+GEVO_OTHER(long, long, lrint, GEVO_NONE, (x))
+GEVO_OTHER(long long, long long, llrint, GEVO_NONE, (x))
+GEVO_OTHER(long, long, lround, GEVO_NONE, (x))
+GEVO_OTHER(long long, long long, llround, GEVO_NONE, (x))
 
-GEVO_DEVICE float nearbyintf(float x) { return gevo_math::rint(x); }
-GEVO_DEVICE float nearbyint(float x) { return gevo_math::rint(x); }
-GEVO_DEVICE double nearbyint(double x) { return gevo_math::rint(x); }
+#define GEVO_TEST(name)                                                                            \
+  GEVO_DEVICE bool name(float x) { return gevo_math::name(x); }                                    \
+  GEVO_DEVICE bool name(double x) { return gevo_math::name(x); }                                   \
+  GEVO_DEVICE int __##name##f(float x) { return gevo_math::name(x); }                              \
+  GEVO_DEVICE int __##name##d(double x) { return gevo_math::name(x); }
+GEVO_TEST(isnan)
+GEVO_TEST(isinf)
+GEVO_TEST(isfinite)
+GEVO_TEST(signbit)
+
+GEVO_DEVICE float abs(float x) { return gevo_math::fabs(x); }
+GEVO_DEVICE double abs(double x) { return gevo_math::fabs(x); }
+GEVO_DEVICE float norm4df(float x, float y, float z, float w) { return gevo_math::norm4d(x, y, z, w); }
+GEVO_DEVICE double norm4d(double x, double y, double z, double w) {
+  return gevo_math::norm4d(x, y, z, w);
+}
+GEVO_DEVICE float fdividef(float x, float y) { return x / y; }
+GEVO_DEVICE float nanf(const char *) { return gevo_math::nan<float>(); }
+GEVO_DEVICE double nan(const char *) { return gevo_math::nan<double>(); }
+
+GEVO_DEVICE float min(float x, float y) { return gevo_math::fmin(x, y); }
+GEVO_DEVICE double min(double x, double y) { return gevo_math::fmin(x, y); }
+GEVO_DEVICE double min(float x, double y) { return gevo_math::fmin((double)x, y); }
+GEVO_DEVICE double min(double x, float y) { return gevo_math::fmin(x, (double)y); }
+GEVO_DEVICE float max(float x, float y) { return gevo_math::fmax(x, y); }
+GEVO_DEVICE double max(double x, double y) { return gevo_math::fmax(x, y); }
+GEVO_DEVICE double max(float x, double y) { return gevo_math::fmax((double)x, y); }
+GEVO_DEVICE double max(double x, float y) { return gevo_math::fmax(x, (double)y); }
+
+#undef GEVO_INT
+#undef GEVO_INTEGER
+#undef GEVO_INT_OUT
+#undef GEVO_LONG
+#undef GEVO_NAME1
+#undef GEVO_NAME2
+#undef GEVO_NAME3
+#undef GEVO_NONE
+#undef GEVO_OTHER
+#undef GEVO_OUT
+#undef GEVO_OUT2
+#undef GEVO_QUOTIENT
+#undef GEVO_TEST

@@ -1,1 +1,64 @@
+// x to the power y: a logarithm to twice the precision, and an exponential.
 #pragma once
+
+GEVO_MATH_BEGIN
+
+// The tail of (2 atanh(s) - 2 s) / s^3 after its first coefficient, 2/3.
+GEVO_MATH float pow_tail(float z) { return polynomial(z, 0.400003433f, 0.285367906f, 0.235932603f); }
+GEVO_MATH double pow_tail(double z) {
+  return polynomial(z, 0.4000000000000636, 0.2857142856902555, 0.22222222658254995,
+                    0.18181774616533997, 0.15387140883692063, 0.13248914021940966,
+                    0.13262810888965915);
+}
+GEVO_MATH pair<float> two_thirds(float) { return {0.666666627f, 0.0f}; }
+GEVO_MATH pair<double> two_thirds(double) { return {0.6666666666666666, 3.700743415417188e-17}; }
+
+// log(x) as a pair, for a positive and finite x.
+template <class T> GEVO_MATH pair<T> log_pair(T x) {
+  typedef constants<T> c;
+  reduced<T> r = log_reduce(x, T(0.7071067811865476));
+  T f = r.m - 1;
+  pair<T> d = exact_sum(r.m, T(1));
+  T q = f / d.hi;
+  pair<T> s = fast_sum(q, (fma(-q, d.hi, f) - q * d.lo) / d.hi);
+  pair<T> z = product(s, s), k = two_thirds(f);
+  pair<T> p = fast_sum(k.hi, z.hi * pow_tail(z.hi));
+  p.lo += k.lo;
+  pair<T> twice = {s.hi + s.hi, s.lo + s.lo};
+  pair<T> y = sum(twice, product(product(s, z), p));
+  return sum(fast_sum(r.e * c::ln2_short, r.e * c::ln2_rest), y);
+}
+
+// a^y for a positive and finite a and a finite y.
+template <class T> GEVO_MATH T pow_core(T a, T y) {
+  typedef constants<T> c;
+  pair<T> l = log_pair(a);
+  T p = y * l.hi, rest = fma(y, l.hi, -p);
+  rest = fma(y, l.lo, rest);
+  T bound = T(1.5) * c::largest_exponent;
+  if (fabs(p) >= bound) return p > 0 ? infinity<T>() : T(0);
+  T n = rint(p * c::log2_e);
+  T r = fma(n, -c::ln2, p);
+  r = fma(n, -c::ln2_low, r) + rest;
+  // For float, 2^n is split: the hardware's power overflows one step before the result does.
+  T k = n > c::largest_exponent ? T(1) : T(0);
+  return exp_scaled(r, n - k) * (k + 1);
+}
+
+template <class T> GEVO_MATH T pow(T x, T y) {
+  if (x == 1 || y == 0) return T(1);
+  if (isnan(x) || isnan(y)) return nan<T>();
+  T a = fabs(x), result;
+  bool whole = trunc(y) == y, odd = whole && trunc(y * T(0.5)) != y * T(0.5);
+  if (isinf(y))
+    result = a == 1 ? T(1) : (a > 1) == (y > 0) ? infinity<T>() : T(0);
+  else if (a == 0 || isinf(a))
+    result = (a == 0) == (y < 0) ? infinity<T>() : T(0);
+  else if (x < 0 && !whole)
+    return nan<T>();
+  else
+    result = pow_core(a, y);
+  return signbit(x) && odd ? -result : result;
+}
+
+GEVO_MATH_END
