@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from landscape import KINDS, Landscape
 
-from gevo.errors import StoreError, WorkloadError
+from gevo.errors import OptionError, StoreError, WorkloadError
 from gevo.evaluate.verdict import Evaluation, Verdict
 from gevo.patch import Edit, Patch
 from gevo.search import PRESETS, Individual, Search, Settings, front
@@ -238,6 +238,18 @@ def test_a_state_without_its_evaluations_is_refused():
     judged = advance(search, program, 3)
     with pytest.raises(StoreError, match="do not match its generation 3"):
         restored(search, program, SMALL, judged[:-1])
+
+
+def test_a_state_that_is_none_is_refused():
+    program = Landscape()
+    baseline = program.judge(Patch())
+    with pytest.raises(StoreError, match="last generation cannot be read"):
+        Search.restore(program, None, baseline, SMALL, {"seed": 1}, [])
+
+
+def test_a_negative_seed_is_refused():
+    with pytest.raises(OptionError, match="seed is -1"):
+        start(Landscape(), seed=-1)
 
 
 def random_search(program, seed, budget):

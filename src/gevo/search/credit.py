@@ -41,17 +41,17 @@ class Credit:
             self._trials[kind] = self._trials[kind] * MEMORY + 1.0
             self._successes[kind] = self._successes[kind] * MEMORY + float(paid)
 
-    def state(self) -> dict[str, list[float]]:
-        """All that is remembered, as JSON can hold it."""
-        return {kind: [self._trials[kind], self._successes[kind]] for kind in self._trials}
+    def state(self) -> dict[str, tuple[float, float]]:
+        """All that is remembered: the trials and successes of each kind."""
+        return {kind: (self._trials[kind], self._successes[kind]) for kind in self._trials}
 
     @classmethod
     def restore(
-        cls, kinds: Sequence[str], floor: float, state: Mapping[str, Sequence[float]]
+        cls, kinds: Sequence[str], floor: float, state: Mapping[str, tuple[float, float]]
     ) -> Self:
         credit = cls(kinds, floor)
         for kind in kinds:
-            credit._trials[kind], credit._successes[kind] = map(float, state[kind])
+            credit._trials[kind], credit._successes[kind] = state.get(kind, (0.0, 0.0))
         return credit
 
 

@@ -15,9 +15,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+import msgspec
 import numpy as np
 
-from gevo.errors import StoreError, WorkloadError
+from gevo.errors import OptionError, StoreError, WorkloadError
 from gevo.evaluate.verdict import Evaluation
 from gevo.patch import Edit, Patch
 from gevo.program import Profile, Program
@@ -42,6 +43,18 @@ class Birth:
     """The kinds of its edits that neither parent had."""
 
 
+class State(msgspec.Struct, frozen=True):
+    """All that the next generation depends on besides the evaluations."""
+
+    seed: int
+    generation: int
+    judged: int
+    """How many patches were told, the unedited program included."""
+    population: list[str]
+    credit: dict[str, tuple[float, float]]
+    stale: int
+
+
 class Search:
     """NSGA-II over (time, error) on the patches of one program."""
 
@@ -53,6 +66,8 @@ class Search:
         settings: Settings,
         seed: int,
     ) -> None:
+        if seed < 0:
+            raise OptionError(f"seed is {seed}; it must be 0 or more")
         unedited = admit(Patch(), baseline, settings)
         if unedited is None:
             raise WorkloadError(
@@ -147,14 +162,15 @@ class Search:
 
         Between `ask` and `tell` it is still the state before `ask`.
         """
-        return {
-            "seed": self._seed,
-            "generation": self._generation,
-            "judged": len(self._judged),
-            "population": [str(one.patch) for one in self._population],
-            "credit": self._credit.state(),
-            "stale": self._stale,
-        }
+        state = State(
+            seed=self._seed,
+            generation=self._generation,
+            judged=len(self._judged),
+            population=[str(one.patch) for one in self._population],
+            credit=self._credit.state(),
+            stale=self._stale,
+        )
+        return msgspec.to_builtins(state)
 
     @classmethod
     def restore(
@@ -167,26 +183,29 @@ class Search:
         judged: Iterable[tuple[Patch, Evaluation]],
     ) -> Self:
         """Go on from a state, given what was told until then, in any order."""
-        search = cls(program, profile, baseline, settings, int(state["seed"]))
-        known = {str(patch): (patch, evaluation) for patch, evaluation in judged}
-        known.setdefault("", (Patch(), baseline))
-        search._judged |= {_essence(patch) for patch, _ in known.values()}
-        alive = {
-            text: one
-            for text, (patch, evaluation) in known.items()
-            if (one := admit(patch, evaluation, settings)) is not None
-        }
-        missing = [text for text in state["population"] if text not in alive]
-        if missing or len(search._judged) != state["judged"]:
+        try:
+            past = msgspec.convert(state, State)
+        except msgspec.ValidationError as error:
             raise StoreError(
-                f"the run's evaluations do not match its generation {state['generation']}: "
-                f"{len(search._judged)} of {state['judged']} found; start a new run"
+                f"the run's last generation cannot be read ({error}); start a new run"
+            ) from None
+        search = cls(program, profile, baseline, settings, past.seed)
+        alive = {"": search._unedited}
+        for patch, evaluation in judged:
+            search._judged.add(_essence(patch))
+            one = admit(patch, evaluation, settings)
+            if one is not None:
+                alive[str(patch)] = one
+        if len(search._judged) != past.judged or not alive.keys() >= set(past.population):
+            raise StoreError(
+                f"the run's evaluations do not match its generation {past.generation} "
+                f"({len(search._judged)} found of {past.judged}); start a new run"
             )
-        search._generation = int(state["generation"])
+        search._generation = past.generation
         search._front = front(alive.values())
-        search._population = [alive[text] for text in state["population"]]
-        search._credit = Credit.restore(program.kinds, settings.kind_floor, state["credit"])
-        search._stale = int(state["stale"])
+        search._population = [alive[text] for text in past.population]
+        search._credit = Credit.restore(program.kinds, settings.kind_floor, past.credit)
+        search._stale = past.stale
         return search
 
     def _breed(self) -> list[Birth]:
