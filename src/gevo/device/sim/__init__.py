@@ -1,0 +1,63 @@
+"""The device `sim`: PTX on the CPU.
+
+PTX is parsed (`parse`), cut into blocks (`flow`) and translated to host LLVM-IR (`translate`), which
+LLVM compiles without optimising. The unit of execution is the warp: generated code runs one block for
+all lanes that are there, thread after thread, and a small scheduler in C (`runtime/simt.c`) decides
+which block comes next. So barriers, shuffles, votes and calls need nothing of the generated code but
+to stop at them; lanes move together as they do on a GPU; and what a warp issued and which addresses
+it touched together is known as it happens.
+
+A thread's registers live in a frame of the runtime's, outside device memory; what a kernel can
+address is confined to device memory (`memory`), so that no variant can harm the process.
+"""
+
+from typing import Literal
+
+from gevo.device import Limits
+from gevo.device.sim.gpu import SimBuffer, SimGpu
+from gevo.device.sim.program import load
+from gevo.errors import DeviceError
+from gevo.llvm.codegen import to_ptx
+
+__all__ = ["Order", "Sim", "SimBuffer", "SimGpu"]
+
+Order = Literal["together", "forward", "backward", "shuffled"]
+"""How the threads of a block take turns.
+
+``together`` moves the lanes of a warp in step, as GPUs do. The others run each thread alone until it
+must wait: in order of its index, in reverse, or shuffled by a seed. A kernel without races does the
+same in all of them.
+"""
+_ORDERS: tuple[Order, ...] = ("together", "forward", "backward", "shuffled")
+
+
+class Sim:
+    """Runs PTX on the CPU and counts what a GPU would issue and move."""
+
+    @property
+    def name(self) -> str:
+        return "sim"
+
+    @property
+    def deterministic(self) -> bool:
+        return True
+
+    def build(self, text: str) -> bytes:
+        """PTX of a verified LLVM-IR module; raises `CompileError` if the back end rejects it."""
+        return to_ptx(text).encode()
+
+    def open(
+        self,
+        artefact: bytes,
+        limits: Limits | None = None,
+        *,
+        poison: int = 0,
+        order: Order = "together",
+        seed: int = 0,
+    ) -> SimGpu:
+        """Make PTX ready to run; raises `UnsupportedError` for what `sim` cannot run."""
+        if poison not in {0, 1}:
+            raise DeviceError(f"sim has poison patterns 0 and 1, not {poison}")
+        if order not in _ORDERS:
+            raise DeviceError(f"sim has thread orders {', '.join(_ORDERS)}, not {order!r}")
+        return SimGpu(load(artefact), limits or Limits(), poison, _ORDERS.index(order), seed)

@@ -1,0 +1,100 @@
+"""Launch arguments: Python values to the bytes that a kernel's parameters hold."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from gevo.device import Shape
+from gevo.device.sim.ptx import Variable
+from gevo.errors import LaunchError
+
+MAX_THREADS = 1024
+MAX_BLOCK = (1024, 1024, 64)
+MAX_GRID = (2**31 - 1, 65535, 65535)
+MAX_SHARED = 227 << 10
+
+
+def shape3(what: str, shape: Shape, most: tuple[int, int, int]) -> tuple[int, int, int]:
+    """A grid or block as three sizes, each checked."""
+    sizes = [shape] if isinstance(shape, (int, np.integer)) else list(shape)
+    if not 1 <= len(sizes) <= 3:
+        raise LaunchError(f"{what} {tuple(sizes)} has {len(sizes)} dimensions; give one to three")
+    for size, limit in zip(sizes, most, strict=False):
+        if not isinstance(size, (int, np.integer)):
+            raise LaunchError(f"{what} {tuple(sizes)} must hold whole numbers; use // to divide")
+        if not 1 <= size <= limit:
+            raise LaunchError(f"{what} {tuple(sizes)} must have sizes from 1 to {limit}")
+    x, y, z = [int(size) for size in sizes] + [1] * (3 - len(sizes))
+    return x, y, z
+
+
+def encode(kernel: str, params: Iterable[tuple[Variable, int]], args: tuple[Any, ...]) -> bytes:
+    """All parameters of a launch, laid out as the kernel reads them."""
+    params = tuple(params)
+    if len(params) != len(args):
+        raise LaunchError(f"{kernel} takes {len(params)} arguments, {len(args)} were given")
+    end = max((offset + variable.size for variable, offset in params), default=0)
+    out = bytearray(end)
+    for position, ((variable, offset), value) in enumerate(zip(params, args, strict=True)):
+        out[offset : offset + variable.size] = _one(f"{kernel}: argument {position}", variable, value)
+    return bytes(out)
+
+
+def _one(where: str, variable: Variable, value: Any) -> bytes:
+    size = variable.size
+    pointer = getattr(value, "ptr", None)
+    if isinstance(pointer, int):
+        if size != 8:
+            raise LaunchError(f"{where} is a buffer, but the kernel takes {size} bytes there")
+        return pointer.to_bytes(8, "little")
+    if isinstance(value, (bool, np.bool_, int, np.integer)) and not isinstance(value, np.floating):
+        if variable.type in {"f32", "f64", "f16"}:
+            return _float(where, size, float(value))
+        whole = int(value)
+        if not -(1 << (8 * size - 1)) <= whole < 1 << (8 * size):
+            raise LaunchError(f"{where} is {whole}, which does not fit in {size} bytes")
+        return (whole & (1 << 8 * size) - 1).to_bytes(size, "little")
+    if isinstance(value, (float, np.floating)):
+        return _float(where, size, float(value))
+    data = bytes(value) if isinstance(value, (bytes, bytearray)) else np.asarray(value).tobytes()
+    if len(data) != size:
+        raise LaunchError(f"{where} has {len(data)} bytes, but the kernel takes {size}")
+    return data
+
+
+def _float(where: str, size: int, value: float) -> bytes:
+    kind = {2: np.float16, 4: np.float32, 8: np.float64}.get(size)
+    if kind is None:
+        raise LaunchError(f"{where} is a float, but the kernel takes {size} bytes there")
+    with np.errstate(over="ignore"):
+        return kind(value).tobytes() if math.isfinite(value) else kind(value).tobytes()
+
+
+def demangle(name: str) -> str:
+    """The name that a C++ function had in its source, without namespaces and arguments."""
+    if not name.startswith("_Z"):
+        return name
+    at, parts = 2, list[str]()
+    while match := re.match(r"[NKLS]*?(\d+)", name[at:]):
+        start = at + match.end()
+        at = start + int(match[1])
+        parts.append(name[start:at])
+        if name[2] != "N":
+            break
+    return parts[-1] if parts else name
+
+
+def lookup(what: str, name: str, known: Mapping[str, Any]) -> str:
+    """Find a symbol by its exact name or, if that is unique, by its name in the C++ source."""
+    if name in known:
+        return name
+    matches = [symbol for symbol in known if demangle(symbol) == name]
+    if len(matches) == 1:
+        return matches[0]
+    names = ", ".join(sorted(demangle(symbol) for symbol in known)) or "none"
+    if matches:
+        raise LaunchError(f"{what} {name!r} is ambiguous; use one of {', '.join(matches)}")
+    raise LaunchError(f"no {what} {name!r} in the program; it has {names}")

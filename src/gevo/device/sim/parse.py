@@ -1,0 +1,380 @@
+"""Reads PTX text into the tree of `ptx`, one compiled expression a statement."""
+
+import re
+from functools import lru_cache
+from math import prod
+
+from gevo.device.sim.ptx import (
+    SIZES,
+    Address,
+    Float,
+    Function,
+    Group,
+    Instruction,
+    Label,
+    Line,
+    Module,
+    Not,
+    Operand,
+    Pair,
+    Prototype,
+    Reloc,
+    Variable,
+)
+from gevo.errors import CompileError, UnsupportedError
+
+_NOISE = re.compile(
+    r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|\.section\s+[.\w]+\s*\{[^}]*\}', re.DOTALL
+)
+_NAME = r"[A-Za-z_$%][\w$]*"
+_STATEMENT = re.compile(
+    rf"""\s*(?:
+    \.loc\s+(?P<file>\d+)\s+(?P<line>\d+)[^\n]*
+    |(?P<open>\{{)|(?P<close>\}})
+    |(?P<label>{_NAME})\s*:(?!:)
+    |(?:@(?P<not>!?)\s*(?P<guard>{_NAME})\s+)?(?P<op>[a-z]\w*)(?P<mods>(?:\.|::)[\w.:]*)?(?P<args>[^;]*);
+    |\.(?P<directive>\w+)(?P<rest>[^;]*);
+    |;
+    )""",
+    re.VERBOSE,
+)
+_FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"[^\n]*')
+_HEADER = re.compile(r"\s*\.(?:version|target|address_size)[^\n]*")
+_FUNCTION = re.compile(
+    rf"\s*(?P<linkage>(?:\.(?:visible|extern|weak|common)\s+)*)\.(?P<kind>entry|func)\b\s*"
+    rf"(?:\.attribute\([^)]*\)\s*)?(?:\((?P<returns>[^)]*)\)\s*)?"
+    rf"(?P<name>{_NAME})\s*(?:\((?P<params>[^)]*)\))?(?P<directives>[^{{;]*)(?P<end>[{{;])"
+)
+_ALIAS = re.compile(rf"\s*\.alias\s+({_NAME})\s*,\s*({_NAME})\s*;")
+_DECLARATION = re.compile(r"\s*(\.[^;]*);")
+_QUALIFIER = re.compile(r"\.(\w+)(?:\s*\([^)]*\))?(?:\s+(\d+)(?=\s))?")
+_DECLARATOR = re.compile(rf"\s*({_NAME})\s*(?:<(\d+)>)?((?:\s*\[\s*\w*\s*\])*)\s*(=)?\s*")
+_ARGUMENT = re.compile(r"\s*(\{[^}]*\}|\[[^\]]*\](?:\s*\+?)?|\([^)]*\)|[^,{\[(]+)\s*(?:,|$)")
+_DIMENSION = re.compile(r"\[\s*(\w*)\s*\]")
+_ADDRESS = re.compile(rf"\[\s*({_NAME}(?:\.[xyzw])?)?\s*\+?\s*(-?\s*\w+)?\s*\]")
+_INITIAL = re.compile(
+    rf"\s*(?:(0x[0-9A-Fa-f]+)\s*\(\s*({_NAME})\s*(?:\+\s*(-?\w+))?\s*\)"
+    rf"|(?:generic\s*\(\s*({_NAME})\s*\)|({_NAME}))\s*(?:\+\s*(-?\w+))?"
+    rf"|(-?\s*[0-9]\w*))\s*"
+)
+_LIMIT = re.compile(r"\.(maxntid|reqntid|reqnctapercluster|maxclusterrank)\s+([\d,\s]+)")
+_FLOAT = re.compile(r"0([fFdD])([0-9A-Fa-f]+)\Z")
+_SPACES = frozenset({"global", "const", "shared", "local", "param", "reg", "tex"})
+_OPAQUE = frozenset({"texref", "samplerref", "surfref"})
+
+
+def parse(text: str) -> Module:
+    """Read a PTX module; `CompileError` names the first line that is not PTX."""
+    return _Parser(_NOISE.sub(_denoise, text)).module()
+
+
+def _denoise(match: re.Match[str]) -> str:
+    found = match[0]
+    return found if found[0] == '"' else "\n" * found.count("\n") or " "
+
+
+def number(text: str) -> int | Float:
+    """A literal: decimal, hexadecimal, octal, binary, or a float by its bits."""
+    text = text.replace(" ", "")
+    if match := _FLOAT.match(text):
+        return Float(int(match[2], 16), 4 if match[1] in "fF" else 8)
+    body = text.rstrip("Uu")
+    try:
+        if body.lstrip("-").startswith("0") and body.lstrip("-").isdigit() and len(body) > 1:
+            return int(body, 8)
+        return int(body, 0)
+    except ValueError:
+        return _decimal(body)
+
+
+def _decimal(text: str) -> Float:
+    import struct  # noqa: PLC0415  (decimal float literals are rare in PTX)
+
+    try:
+        return Float(int.from_bytes(struct.pack("<d", float(text)), "little"), 8)
+    except ValueError:
+        raise CompileError(f"not a PTX literal: {text!r}") from None
+
+
+@lru_cache(maxsize=1 << 16)
+def _operand(text: str) -> Operand:
+    text = text.strip()
+    first = text[0]
+    if first == "[":
+        match = _ADDRESS.match(text)
+        if match is None:
+            raise UnsupportedError(f"PTX operand {text!r} is not an address that sim knows")
+        base, offset = match.groups()
+        value = number(offset) if offset else 0
+        assert isinstance(value, int)
+        return Address(base, value)
+    if first == "{":
+        return tuple(_scalar(part) for part in text[1:-1].split(","))
+    if first == "(":
+        return Group(tuple(part.strip() for part in text[1:-1].split(",") if part.strip()))
+    if first == "!":
+        return Not(text[1:].strip())
+    if "|" in text:
+        left, _, right = text.partition("|")
+        return Pair(left.strip(), right.strip())
+    return _scalar(text)
+
+
+def _scalar(text: str) -> str | int | Float:
+    text = text.strip()
+    return number(text) if text[:1].isdigit() or text[:1] == "-" else text
+
+
+@lru_cache(maxsize=1 << 12)
+def _modifiers(text: str | None) -> tuple[str, ...]:
+    if not text:
+        return ()
+    return tuple(part for part in re.split(r"\.(?![^.]*::)|(?<=\w)\.", text) if part)
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.functions: dict[str, Function] = {}
+        self.variables: dict[str, Variable] = {}
+        self.files: dict[int, str] = {}
+        self.aliases: dict[str, str] = {}
+
+    def module(self) -> Module:
+        end = len(self.text.rstrip())
+        while self.at < end:
+            if match := _HEADER.match(self.text, self.at) or _FILE.match(self.text, self.at):
+                if match.re is _FILE:
+                    self.files[int(match[1])] = match[2]
+            elif match := _FUNCTION.match(self.text, self.at):
+                self.at = match.end()
+                self._function(match)
+                continue
+            elif match := _ALIAS.match(self.text, self.at):
+                self.aliases[match[1]] = match[2]
+            elif match := _DECLARATION.match(self.text, self.at):
+                for variable in self._declare(match[1]):
+                    self.variables[variable.name] = variable
+            else:
+                self._stop()
+            self.at = match.end()
+        return Module(self.functions, self.variables, self.files, self.aliases)
+
+    def _stop(self) -> None:
+        line = self.text.count("\n", 0, self.at) + 1
+        rest = self.text[self.at :].strip().partition("\n")[0][:60]
+        raise CompileError(f"PTX line {line}: cannot read {rest!r}")
+
+    def _function(self, match: re.Match[str]) -> None:
+        name = match["name"]
+        entry = match["kind"] == "entry"
+        signature = (name, entry, self._params(match["returns"]), self._params(match["params"]))
+        if match["end"] == ";":
+            self.functions.setdefault(name, Function(*signature))
+            return
+        limits = {
+            key: tuple(int(n) for n in values.split(",") if n.strip())
+            for key, values in _LIMIT.findall(match["directives"])
+        }
+        body = _Body(self)
+        body.read()
+        self.functions[name] = Function(
+            *signature,
+            tuple(body.code),
+            body.registers,
+            tuple(body.variables),
+            body.tables,
+            body.prototypes,
+            limits,
+        )
+
+    def _params(self, text: str | None) -> tuple[Variable, ...]:
+        if not text or not text.strip():
+            return ()
+        return tuple(v for part in text.split(",") for v in self._declare(part))
+
+    def _declare(self, text: str) -> list[Variable]:
+        """The variables of one declaration, such as ``.shared .align 4 .b8 tile[1024]``."""
+        text = text.strip()
+        at, space, kind, align, vector, extern, ptr = 0, "", "", 0, 1, False, False
+        while match := _QUALIFIER.match(text, at):
+            word, value = match.groups()
+            at = match.end()
+            while at < len(text) and text[at].isspace():
+                at += 1
+            if word in _SPACES:
+                # ".ptr .global" in a parameter speaks of what is pointed to
+                space = space if ptr else word
+            elif word == "align":
+                align = align if ptr else int(value)
+            elif word in SIZES:
+                kind = word
+            elif word in {"v2", "v4"}:
+                vector = int(word[1])
+            elif word == "extern":
+                extern = True
+            elif word == "ptr":
+                ptr = True
+            elif word in _OPAQUE:
+                raise UnsupportedError(f"sim cannot run textures and surfaces (.{word})")
+            elif word == "pragma":
+                return []
+        if not kind:
+            if not text.lstrip().startswith("."):
+                self._stop()
+            return []
+        found: list[Variable] = []
+        while at < len(text) and (match := _DECLARATOR.match(text, at)):
+            name, many, dimensions, equals = match.groups()
+            at = match.end()
+            sizes = _DIMENSION.findall(dimensions)
+            counts = [int(size, 0) if size else 0 for size in sizes]
+            init: tuple[int | Float | Reloc, ...] = ()
+            if equals:
+                end = text.find("}", at) if text[at] == "{" else text.find(",", at)
+                while text[at] == "{" and text.count("{", at, end) > text.count("}", at, end) + 1:
+                    end = text.find("}", end + 1)
+                end = len(text) if end < 0 else end
+                init = _initial(text[at:end], byte=SIZES[kind] == 1)
+                at = end + 1
+            if counts and not counts[0] and init:
+                counts[0] = -(-len(init) // (prod(counts[1:]) * vector))
+            for one in [name] if many is None else [f"{name}{i}" for i in range(int(many))]:
+                found.append(
+                    Variable(
+                        one,
+                        space,
+                        kind,
+                        prod(counts) * vector,
+                        align or SIZES[kind] * vector,
+                        init,
+                        not counts,
+                        extern,
+                    )
+                )
+            while at < len(text) and (text[at].isspace() or text[at] in ",}"):
+                at += 1
+        return found
+
+    declare = _declare
+    params = _params
+
+
+def _initial(text: str, *, byte: bool) -> tuple[int | Float | Reloc, ...]:
+    values: list[int | Float | Reloc] = []
+    for part in re.sub(r"[{}]", " ", text).split(","):
+        if not part.strip():
+            continue
+        match = _INITIAL.fullmatch(part)
+        if match is None:
+            raise UnsupportedError(f"PTX initial value {part.strip()!r} is not known to sim")
+        mask, masked, plus, generic, plain, offset, literal = match.groups()
+        if literal:
+            values.append(number(literal))
+        elif masked:
+            shift = (int(mask, 16).bit_length() - 8) if byte else 0
+            values.append(Reloc(masked, int(plus or "0", 0), shift))
+        else:
+            values.append(Reloc(generic or plain, int(offset or "0", 0)))
+    return tuple(values)
+
+
+class _Body:
+    """The statements of one function, its nested scopes flattened by renaming."""
+
+    def __init__(self, parser: _Parser) -> None:
+        self.parser = parser
+        self.code: list[Instruction | Label] = []
+        self.registers: dict[str, str] = {}
+        self.variables: list[Variable] = []
+        self.tables: dict[str, tuple[str, ...]] = {}
+        self.prototypes: dict[str, Prototype] = {}
+        self.renames: list[dict[str, str]] = []
+        self.scopes = 0
+
+    def read(self) -> None:
+        text, at = self.parser.text, self.parser.at
+        match_at, code = _STATEMENT.match, self.code
+        line: Line | None = None
+        label = ""
+        while True:
+            match = match_at(text, at)
+            if match is None:
+                self.parser.at = at
+                self.parser._stop()  # noqa: SLF001  (the parser of this very body)
+                return
+            at = match.end()
+            kind = match.lastgroup
+            if kind == "args":
+                op, mods, args = match.group("op", "mods", "args")
+                guard = match["guard"]
+                operands = tuple(map(_operand, _ARGUMENT.findall(args))) if args.strip() else ()
+                if self.renames:
+                    operands = tuple(map(self._rename, operands))
+                    guard = self._name(guard) if guard else guard
+                code.append(
+                    Instruction(op, _modifiers(mods), operands, guard, match["not"] == "!", line)
+                )
+            elif kind == "line":
+                line = Line(int(match["file"]), int(match["line"]))
+            elif kind == "label":
+                label = match["label"]
+                code.append(Label(label))
+            elif kind == "rest":
+                self._directive(match["directive"], match["rest"], label)
+            elif kind == "open":
+                self.renames.append({})
+            elif kind == "close":
+                if not self.renames:
+                    break
+                self.renames.pop()
+        self.parser.at = at
+
+    def _directive(self, word: str, rest: str, label: str) -> None:
+        if word == "reg":
+            for variable in self.parser.declare(f".reg {rest}"):
+                self.registers[self._declared(variable.name)] = variable.type
+        elif word == "branchtargets":
+            self.tables[label] = tuple(part.strip() for part in rest.split(","))
+        elif word == "callprototype":
+            match = re.match(r"\s*(?:\(([^)]*)\))?\s*_\s*(?:\(([^)]*)\))?", rest)
+            assert match is not None
+            self.prototypes[label] = Prototype(
+                self.parser.params(match[1]), self.parser.params(match[2])
+            )
+        elif word in {"local", "shared", "param", "global", "const"}:
+            for variable in self.parser.declare(f".{word} {rest}"):
+                self.variables.append(variable._replace(name=self._declared(variable.name)))
+
+    def _declared(self, name: str) -> str:
+        """The flat name of something declared here: its own unless a nested scope hides another."""
+        if not self.renames:
+            return name
+        self.scopes += 1
+        flat = f"{name}.{self.scopes}"
+        self.renames[-1][name] = flat
+        return flat
+
+    def _name(self, name: str) -> str:
+        for scope in reversed(self.renames):
+            if name in scope:
+                return scope[name]
+        return name
+
+    def _rename(self, operand: Operand) -> Operand:
+        match operand:
+            case str():
+                return self._name(operand)
+            case Address(base, offset) if base is not None:
+                return Address(self._name(base), offset)
+            case Not(name):
+                return Not(self._name(name))
+            case Pair(first, second):
+                return Pair(self._name(first), self._name(second))
+            case Group(names):
+                return Group(tuple(map(self._name, names)))
+            case Float() | Address() | int():
+                return operand
+            case tuple():
+                return tuple(self._name(x) if isinstance(x, str) else x for x in operand)

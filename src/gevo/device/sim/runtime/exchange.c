@@ -1,0 +1,151 @@
+/* Exchanges between the lanes of a warp, and barriers between the threads of a block. */
+
+static void shuffle(struct warp *w, uint32_t lanes, enum kind kind) {
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    int lane = lowest(rest);
+    int b = w->second[lane] & 31, c = w->third[lane];
+    int clamp = c & 31, segment = (c >> 8) & 31;
+    int top = (lane & segment) | (clamp & ~segment), bottom = lane & segment;
+    int source = lane, inside = 0;
+    switch (kind) {
+      case SHFL_UP: source = lane - b; inside = source >= top; break;
+      case SHFL_DOWN: source = lane + b; inside = source <= top; break;
+      case SHFL_BFLY: source = lane ^ b; inside = source <= top; break;
+      default: source = bottom | (b & ~segment); inside = source <= top; break;
+    }
+    if (!inside) source = lane;
+    if (!(lanes >> source & 1)) source = lane; /* nobody there: undefined on a GPU */
+    w->result[lane] = w->value[source];
+    w->flag[lane] = inside;
+  }
+}
+
+static void match(struct warp *w, uint32_t lanes, enum kind kind) {
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    int lane = lowest(rest);
+    uint32_t same = 0;
+    for (uint32_t other = lanes; other; other &= other - 1)
+      if (w->value[lowest(other)] == w->value[lane]) same |= 1u << lowest(other);
+    int all = same == lanes;
+    w->flag[lane] = all;
+    w->result[lane] = kind == MATCH_ANY ? same : all ? lanes : 0;
+  }
+}
+
+static void vote(struct warp *w, uint32_t lanes, enum kind kind) {
+  uint32_t yes = 0, result;
+  for (uint32_t rest = lanes; rest; rest &= rest - 1)
+    if (w->value[lowest(rest)] & 1) yes |= rest & -rest;
+  switch (kind) {
+    case VOTE_ALL: result = yes == lanes; break;
+    case VOTE_ANY: result = yes != 0; break;
+    case VOTE_UNI: result = yes == 0 || yes == lanes; break;
+    default: result = yes; break;
+  }
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) w->result[lowest(rest)] = result;
+}
+
+static void reduce(struct warp *w, uint32_t lanes, enum kind kind) {
+  uint32_t total = (uint32_t)w->value[lowest(lanes)];
+  for (uint32_t rest = lanes & (lanes - 1); rest; rest &= rest - 1) {
+    uint32_t x = (uint32_t)w->value[lowest(rest)];
+    switch (kind) {
+      case REDUX_ADD: total += x; break;
+      case REDUX_AND: total &= x; break;
+      case REDUX_OR: total |= x; break;
+      case REDUX_XOR: total ^= x; break;
+      case REDUX_MIN_U: if (x < total) total = x; break;
+      case REDUX_MAX_U: if (x > total) total = x; break;
+      case REDUX_MIN_S: if ((int32_t)x < (int32_t)total) total = x; break;
+      default: if ((int32_t)x > (int32_t)total) total = x; break;
+    }
+  }
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) w->result[lowest(rest)] = total;
+}
+
+static void exchange(struct warp *w, uint32_t lanes, enum kind kind) {
+  switch (kind) {
+    case WARP_SYNC: break;
+    case SHFL_UP: case SHFL_DOWN: case SHFL_BFLY: case SHFL_IDX: shuffle(w, lanes, kind); break;
+    case MATCH_ANY: case MATCH_ALL: match(w, lanes, kind); break;
+    case VOTE_ALL: case VOTE_ANY: case VOTE_UNI: case VOTE_BALLOT: vote(w, lanes, kind); break;
+    case ELECT: case ACTIVEMASK:
+      for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        int lane = lowest(rest);
+        w->result[lane] = kind == ELECT ? (uint32_t)lowest(lanes) : lanes;
+        w->flag[lane] = lane == lowest(lanes);
+      }
+      break;
+    default: reduce(w, lanes, kind); break;
+  }
+}
+
+/* Complete every exchange whose members that still live have all come to it. */
+static int complete_exchanges(struct warp *w) {
+  const struct block *blocks = w->launch->blocks;
+  int done = 0;
+  for (uint32_t rest = w->exchanging; rest;) {
+    int first = lowest(rest);
+    enum kind kind = (enum kind)blocks[w->at[first]].kind;
+    uint32_t members = (uint32_t)w->members[first] & w->live, here = 0;
+    members |= 1u << first; /* a lane outside its own mask is undefined; let it pass */
+    for (uint32_t other = rest; other; other &= other - 1) {
+      int lane = lowest(other);
+      if ((enum kind)blocks[w->at[lane]].kind == kind && w->members[lane] == w->members[first])
+        here |= 1u << lane;
+    }
+    rest &= ~here;
+    if ((members & ~here) != 0) continue;
+    exchange(w, here, kind);
+    w->exchanging &= ~here;
+    w->ready |= here;
+    done = 1;
+  }
+  return done;
+}
+
+/* Barriers. A thread that has exited counts as arrived. */
+
+static void arrive(struct warp *w) {
+  for (int64_t i = 0; i < w->count; i++) {
+    int lane = (int)w->lane[i];
+    w->launch->arrived[w->second[lane] & 15]++;
+  }
+  /* lanes that are gone arrive with their warp */
+  if (w->group == w->live)
+    w->launch->arrived[w->second[w->lane[0]] & 15] += LANES - (uint32_t)w->count;
+}
+
+static int release(struct launch *l, int n_warps, int id) {
+  uint32_t waiting = 0, live = 0, expected = 0, whole = l->arrived[id], votes = 0;
+  enum kind kind = BAR_SYNC;
+  for (int i = 0; i < n_warps; i++) {
+    struct warp *w = &l->warps[i];
+    uint32_t here = 0;
+    live += (uint32_t)bits(w->live);
+    for (uint32_t rest = w->at_barrier; rest; rest &= rest - 1) {
+      int lane = lowest(rest);
+      if ((w->second[lane] & 15) != id) continue;
+      here |= 1u << lane;
+      kind = (enum kind)l->blocks[w->at[lane]].kind;
+      if (w->third[lane]) expected = (uint32_t)w->third[lane];
+      votes += (uint32_t)(w->value[lane] & 1);
+    }
+    waiting += (uint32_t)bits(here);
+    whole += here && here == w->live ? LANES : (uint32_t)bits(here);
+  }
+  if (!waiting || (expected ? whole < expected : waiting < live)) return 0;
+  uint64_t result = kind == BAR_POPC ? votes : kind == BAR_AND ? votes == waiting : votes != 0;
+  for (int i = 0; i < n_warps; i++) {
+    struct warp *w = &l->warps[i];
+    for (uint32_t rest = w->at_barrier; rest; rest &= rest - 1) {
+      int lane = lowest(rest);
+      if ((w->second[lane] & 15) != id) continue;
+      w->result[lane] = result;
+      w->at_barrier &= ~(1u << lane);
+      w->ready |= 1u << lane;
+    }
+  }
+  l->arrived[id] = 0;
+  return 1;
+}

@@ -1,0 +1,94 @@
+/* What generated code, the runtime and Python share. `layout.py` states the same offsets. */
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define LANES 32
+#define EXPORT __attribute__((visibility("default")))
+
+enum { GO_EXIT = -1, GO_TRAP = -2, GO_OVERFLOW = -3, GO_ASSERT = -4 };
+
+/* How a block ends, when not by a branch. The order is that of `KINDS` in translate/exchange.py. */
+enum kind {
+  JUMP, CALL, RET,
+  BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR,
+  WARP_SYNC, SHFL_UP, SHFL_DOWN, SHFL_BFLY, SHFL_IDX,
+  VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT, MATCH_ANY, MATCH_ALL,
+  REDUX_ADD, REDUX_AND, REDUX_OR, REDUX_XOR,
+  REDUX_MIN_U, REDUX_MIN_S, REDUX_MAX_U, REDUX_MAX_S,
+  ELECT, ACTIVEMASK,
+};
+enum { ALONE = 1, SPINS = 2 }; /* block flags: legacy exchange among whoever is here; may spin */
+
+struct block { int32_t kind, issued, sites, first_site, flags; };
+struct site { int32_t size, kind, line; };
+enum space { GLOBAL, SHARED, LOCAL, CONSTANT, PARAM };
+struct region { uint64_t low, high; int32_t space, index; };
+
+/* Why a launch ended early. The order is that of `STOPS` in launch.py. */
+enum stop { RUNNING, OUT_OF_FUEL, TRAPPED, DEADLOCK, OUT_OF_BOUNDS, FAULT, STACK, ASSERTED };
+
+struct launch;
+
+struct warp {
+  /* read and written by generated code */
+  uint64_t frame[LANES];   /* registers of the current activation */
+  uint64_t local[LANES];   /* local memory of the current activation */
+  int64_t lane[LANES];     /* the lanes that run now */
+  uint64_t value[LANES];   /* operands of an exchange ... */
+  uint64_t result[LANES];  /* ... and its results */
+  int32_t pc[LANES];
+  int32_t tid[3][LANES];
+  int32_t second[LANES], third[LANES], members[LANES], flag[LANES];
+  int32_t depth[LANES];
+  int64_t count; /* how many lanes run now */
+  struct launch *launch;
+  int32_t id, pad;
+  /* the runtime's own */
+  uint32_t live, ready, group, favoured, at_barrier, exchanging, diverse, order_of_lanes;
+  int32_t block, spins, favour, turn;
+  int32_t at[LANES];       /* the block in which a waiting lane waits */
+  uint64_t fuel, fuel_most, own_fuel[LANES];
+  uint32_t *together;      /* times that all live lanes ran each block */
+  uint32_t *apart;         /* times that a lane ran it without the others */
+  uint32_t *most;          /* largest total of a lane that is gone */
+};
+_Static_assert(offsetof(struct warp, pc) == 1280, "layout.PC");
+_Static_assert(offsetof(struct warp, tid) == 1408, "layout.TID");
+_Static_assert(offsetof(struct warp, second) == 1792, "layout.SECOND");
+_Static_assert(offsetof(struct warp, flag) == 2176, "layout.FLAG");
+_Static_assert(offsetof(struct warp, depth) == 2304, "layout.DEPTH");
+_Static_assert(offsetof(struct warp, launch) == 2440, "layout.LAUNCH");
+
+struct launch {
+  /* read by generated code */
+  uint64_t params, globals, shared_size;
+  uint64_t *trace;
+  uint64_t *marks;
+  uint64_t clock;
+  uint32_t ntid[3], ctaid[3], nctaid[3];
+  uint32_t dynamic_size;
+  uint64_t grid_id, shared_base, dynamic_base;
+  /* set by Python */
+  void (*run)(struct warp *);
+  const struct block *blocks;
+  const struct site *sites;
+  const struct region *regions;
+  uint32_t *hits;          /* the region that each site touched last */
+  struct warp *warps;
+  uint8_t *stacks;
+  uint32_t *counts;
+  uint64_t stack_size, local_base, local_size, fuel_limit;
+  int32_t n_blocks, n_regions, n_sites, entry, waits, order, seed, poison;
+  /* set by the runtime */
+  uint64_t instructions, sectors, fuel, bad_address;
+  int32_t stop, bad_site, bad_region, bad_block;
+  uint32_t arrived[16];
+};
+_Static_assert(offsetof(struct launch, ntid) == 48, "layout.NTID");
+_Static_assert(offsetof(struct launch, dynamic_size) == 84, "layout.DYNAMIC");
+_Static_assert(offsetof(struct launch, shared_base) == 96, "layout.SHARED_BASE");
+_Static_assert(offsetof(struct launch, dynamic_base) == 104, "layout.DYNAMIC_BASE");
+
+static inline int lowest(uint32_t mask) { return __builtin_ctz(mask); }
+static inline int bits(uint32_t mask) { return __builtin_popcount(mask); }
