@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
+_PAGE = os.sysconf("SC_PAGESIZE")
 _LIBC = ctypes.CDLL(None, use_errno=True)  # loaded before any fork
 
 
@@ -22,7 +23,7 @@ def die_with_parent(parent: int, how: signal.Signals) -> None:
 
 
 def dump_no_core() -> None:
-    """Leave no core file when this process crashes, whatever the machine does with cores."""
+    """Leave no core when this process or a fork of it crashes, wherever the machine sends cores."""
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
@@ -34,7 +35,8 @@ def adopt_orphans() -> None:
 def children() -> list[int]:
     """The processes whose parent is this (single-threaded) process."""
     pid = os.getpid()
-    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    with open(f"/proc/{pid}/task/{pid}/children", "rb") as file:  # noqa: PTH123  (after each variant)
+        return [int(word) for word in file.read().split()]
 
 
 def session(leader: int) -> list[int]:
@@ -53,9 +55,15 @@ def session(leader: int) -> list[int]:
     return found
 
 
-def address_space(pid: int, field: str = "VmSize") -> int:
-    """Bytes of address space that a process has now (`VmSize`) or had at most (`VmPeak`)."""
+def address_space() -> int:
+    """Bytes of address space that this process has."""
+    with open("/proc/self/statm", "rb") as file:  # noqa: PTH123  (before each variant)
+        return int(file.read().split()[0]) * _PAGE
+
+
+def peak_address_space(pid: int) -> int:
+    """Bytes of address space that a process had at most."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith(field + ":"):
+        if line.startswith("VmPeak:"):
             return int(line.split()[1]) << 10
     return 0

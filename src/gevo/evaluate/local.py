@@ -132,8 +132,9 @@ class Local:
         self._selector.close()
         for worker in self._workers:
             worker.hang_up()
+        until = time.monotonic() + 2.0
         for worker in self._workers:
-            worker.end(seconds=2.0)
+            worker.end(seconds=max(0.0, until - time.monotonic()))
 
     # --- the loop --------------------------------------------------------------------------------
 
@@ -158,7 +159,7 @@ class Local:
         worker.since = time.monotonic()
         match message:
             case Refused(kind, text):
-                raise getattr(errors, kind)(text)
+                raise getattr(errors, kind, EvaluationError)(text)
             case Baseline(split=split):
                 self._stillborn = 0
                 worker.ready.add(split)

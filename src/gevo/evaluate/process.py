@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections import deque
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -45,7 +44,7 @@ class Process(Generic[Task]):
         self.closed = False
         """Whether it has hung up."""
         ours, theirs = socket.socketpair()
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115  (it lives as long as the process)
+        self._log = os.fdopen(os.memfd_create("log"), "r+b")  # needs no disk, which may be full
         with theirs:
             self._process = subprocess.Popen(
                 [

@@ -15,7 +15,6 @@ import socket
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import NoReturn, Self, TypeVar
 
 import numpy as np
@@ -218,6 +217,7 @@ def start(
     ours, theirs = socket.socketpair()
     read, write = os.pipe()
     worker = os.getpid()
+    most = None if room is None else linux.address_space() + room
     began = time.perf_counter()
     pid = os.fork()
     if pid == 0:
@@ -225,7 +225,7 @@ def start(
             for fd in (ours.fileno(), read, *(() if main is None else (main,))):
                 os.close(fd)
             os.dup2(write, 2)
-            _confine(worker, room)
+            _confine(worker, most)
             task(Channel(theirs, time.perf_counter() - began))
         except BaseException:  # noqa: BLE001  (nothing may climb out into the worker's own loop)
             os.write(2, traceback.format_exc(limit=-1).encode()[-_TAIL:])
@@ -238,17 +238,13 @@ def start(
     return Child(pid, ours, read, seconds, main)
 
 
-def _confine(worker: int, room: int | None) -> None:
+def _confine(worker: int, most: int | None) -> None:
     os.setpgid(0, 0)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     linux.die_with_parent(worker, signal.SIGKILL)
-    linux.dump_no_core()
     gc.disable()  # a collection would touch, and so copy, every page of the warm process
-    if room is not None:
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        soft = pages * resource.getpagesize() + room
-        resource.setrlimit(resource.RLIMIT_AS, (soft, soft + _LAST_WORDS))
+    if most is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (most, most + _LAST_WORDS))
 
 
 def last_words() -> None:

@@ -5,7 +5,6 @@ process PARENT does, and takes its child, and all that descends from it, with it
 """
 
 import os
-import resource
 import signal
 import socket
 import sys
@@ -117,8 +116,9 @@ def serve(main: socket.socket) -> None:
 
 
 def _refusal(error: Exception) -> Refused:
-    if isinstance(error, GevoError):
-        return Refused(type(error).__name__, str(error))
+    for kind in type(error).__mro__:
+        if kind.__module__ == GevoError.__module__:
+            return Refused(kind.__name__, str(error))
     at = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(at.filename).name}:{at.lineno}"
     return Refused(EvaluationError.__name__, f"a worker cannot go on: {one_line(error)} ({where})")
@@ -135,7 +135,7 @@ def run(fd: int, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     linux.die_with_parent(parent, signal.SIGTERM)
     linux.adopt_orphans()
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    linux.dump_no_core()
     main = socket.socket(fileno=fd)
     try:
         serve(main)
