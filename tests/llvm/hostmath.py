@@ -14,11 +14,11 @@ import gevo.llvm
 INCLUDE = Path(gevo.llvm.__file__).parent / "include" / "gevo"
 UNARY = (
     "exp exp2 exp10 expm1 log log2 log10 log1p sin cos tan sinpi cospi asin acos atan sinh cosh "
-    "tanh asinh acosh atanh erf erfc normcdf cbrt rcbrt rsqrt sqrt fabs floor ceil "
+    "tanh asinh acosh atanh erf erfc normcdf tgamma lgamma cbrt rcbrt rsqrt sqrt fabs floor ceil "
     "trunc round rint logb"
 ).split()
 BINARY = "pow atan2 hypot fmod remainder fdim nextafter copysign fmin fmax".split()
-HEADERS = "core basic exponential power trigonometric inverse hyperbolic special".split()
+HEADERS = "core basic exponential power trigonometric inverse hyperbolic special gamma".split()
 
 
 def _source() -> str:

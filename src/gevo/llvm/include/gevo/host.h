@@ -46,3 +46,7 @@
 #undef isnormal
 #undef isunordered
 #undef signbit
+
+// std::min and std::max, which other standard libraries bring along with <cmath>.
+#include <__algorithm/max.h>
+#include <__algorithm/min.h>

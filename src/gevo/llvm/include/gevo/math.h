@@ -13,5 +13,6 @@
 #include "math/inverse.h"
 #include "math/hyperbolic.h"
 #include "math/special.h"
+#include "math/gamma.h"
 
 #include "math/names.h"

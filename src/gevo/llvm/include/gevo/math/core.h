@@ -61,12 +61,14 @@ template <> struct traits<float> {
   typedef u32 word;
   typedef int integer;
   static constexpr int mantissa = 23, bias = 127;
+  static constexpr float tiny = 1e-15f;
   static constexpr u32 sign = 0x80000000u, infinity = 0x7f800000u;
 };
 template <> struct traits<double> {
   typedef u64 word;
   typedef long long integer;
   static constexpr int mantissa = 52, bias = 1023;
+  static constexpr double tiny = 1e-30;
   static constexpr u64 sign = 1ull << 63, infinity = 0x7ffull << 52;
 };
 

@@ -57,6 +57,14 @@ template <class T> GEVO_MATH T erfc(T x) {
   T y = erfc_large(a);
   return x < 0 ? T(2) - y : y;
 }
-template <class T> GEVO_MATH T normcdf(T x) { return T(0.5) * erfc(x * T(-0.7071067811865476)); }
+// Far out, the rounding of x / sqrt(2) would be magnified: erfc'(z) ≈ -2 z erfc(z).
+template <class T> GEVO_MATH T normcdf(T x) {
+  const T root = T(0.7071067811865476);
+  const T low = sizeof(T) == 4 ? T(1.21016175e-08) : T(-4.833646656726457e-17);
+  T z = x * -root;
+  T lost = fma(x, -root, -z) - x * low;
+  T y = T(0.5) * erfc(z);
+  return z > 1 ? fma(T(-2) * z * lost, y, y) : y;
+}
 
 GEVO_MATH_END
