@@ -20,11 +20,13 @@ template <class T> GEVO_MATH T cosh(T x) {
 }
 
 GEVO_MATH float tanh(float x) {
-  float a = fabs(x), z = x * x;
+  float a = fabs(x), z = x * x, y;
   if (a < 0.55f)
-    return fma(x * z, polynomial(z, -0.333333164f, 0.133325011f, -0.0538424216f, 0.0210276861f,
-                                 -0.00620796066f), x);
-  return copysign(1.0f - 2.0f / (exp(a + a) + 1.0f), x);
+    y = fma(a * z, polynomial(z, -0.333333164f, 0.133325011f, -0.0538424216f, 0.0210276861f,
+                              -0.00620796066f), a);
+  else
+    y = 1.0f - 2.0f / (exp(a + a) + 1.0f);
+  return copysign(y, x);
 }
 GEVO_MATH double tanh(double x) {
   double a = fabs(x), y;

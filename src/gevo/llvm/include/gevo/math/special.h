@@ -64,7 +64,7 @@ template <class T> GEVO_MATH T normcdf(T x) {
   T z = x * -root;
   T lost = fma(x, -root, -z) - x * low;
   T y = T(0.5) * erfc(z);
-  return z > 1 ? fma(T(-2) * z * lost, y, y) : y;
+  return z > 1 && isfinite(z) ? fma(T(-2) * z * lost, y, y) : y;
 }
 
 GEVO_MATH_END
