@@ -210,3 +210,4 @@ def test_edits_are_described_on_source_lines():
     assert all("hotspot.cu:" in line for line in lines)
     assert not any(":0" in line for line in lines)
     assert all(line.startswith("delete i") for line in lines)
+    assert program.describe(Edit("move", ("i1", "i2"), 0)).count("before i2") == 1

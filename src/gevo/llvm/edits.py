@@ -31,9 +31,15 @@ class Kind:
     """One kind of edit: its name, how to draw its arguments, and how to apply it."""
 
     name: str
-    arity: int
+    sentence: str
+    """The edit in words, with a place for each argument."""
     draw: Callable[[Index, Sites, np.random.Generator], tuple[str, ...] | None]
     apply: Callable[[Draft, tuple[str, ...], int], None]
+
+    @property
+    def arity(self) -> int:
+        """How many arguments it takes."""
+        return self.sentence.count("{")
 
 
 def alone(instr: Instr) -> bool:
@@ -276,12 +282,12 @@ def _other_values(index: Index, instr: Instr, number: int) -> list[str]:
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("copy", 2, _draw_with_point, copy),
-        Kind("delete", 1, _draw_one, delete),
-        Kind("move", 2, _draw_with_point, move),
-        Kind("replace", 2, _draw_with_instr, replace),
-        Kind("swap", 2, _draw_with_instr, swap),
-        Kind("operand", 3, _draw_operand, operand),
+        Kind("copy", "copy {} before {}", _draw_with_point, copy),
+        Kind("delete", "delete {}", _draw_one, delete),
+        Kind("move", "move {} before {}", _draw_with_point, move),
+        Kind("replace", "replace {} by {}", _draw_with_instr, replace),
+        Kind("swap", "swap {} with {}", _draw_with_instr, swap),
+        Kind("operand", "operand {1} of {0} becomes {2}", _draw_operand, operand),
     )
 }
 

@@ -103,14 +103,15 @@ class LlvmProgram:
         )
 
     def describe(self, edit: Edit) -> str:
-        words = [edit.kind]
-        for arg in edit.args:
-            instr = self._index.instr.get(arg)
-            if instr is None:
-                words.append(arg)
-                continue
-            words.append(f"{arg} `{_brief(instr)}`{self._place(instr)}")
-        return " ".join(words)
+        kind = KINDS.get(edit.kind)
+        if kind is None or len(edit.args) != kind.arity:
+            return str(edit)
+        return kind.sentence.format(*map(self._shown, edit.args))
+
+    def _shown(self, arg: str) -> str:
+        """What an argument of an edit stands for."""
+        instr = self._index.instr.get(arg)
+        return arg if instr is None else f"{arg} `{_brief(instr)}`{self._place(instr)}"
 
     def _place(self, instr: Instr) -> str:
         """The source line of an instruction; of one that has none, of what it is computed for."""

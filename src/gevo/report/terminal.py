@@ -66,22 +66,37 @@ def sparkline(values: list[float], width: int) -> str:
     return "".join(_BARS[round((value - low) * scale)] for value in picked)
 
 
+def _table(*, label: bool) -> Table:
+    """An empty table of variants."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    if label:
+        table.add_column("", no_wrap=True)
+    table.add_column("variant", style="cyan", no_wrap=True)
+    table.add_column("time", justify="right", no_wrap=True)
+    table.add_column("vs baseline", justify="right", style="bold", no_wrap=True)
+    table.add_column("error", justify="right", no_wrap=True)
+    table.add_column("edits", justify="right", no_wrap=True)
+    table.add_column("held-out", no_wrap=True)
+    return table
+
+
+def _cells(entry: Entry, *, checked: bool) -> tuple[str, ...]:
+    """One variant as a row of such a table."""
+    if entry.id == "v0":
+        passed = ""
+    elif not checked:
+        passed = "[dim]later[/]"
+    else:
+        passed = "[green]passed[/]" if entry.validated else "[red]not passed[/]"
+    error = "exact" if entry.exact else f"{entry.error:.2g}"
+    return entry.id, number(entry.time), speed(entry.ratio), error, str(entry.edits), passed
+
+
 def front_table(entries: list[Entry], *, limit: int, checked: bool) -> Table:
     """The front, fastest first."""
-    table = Table(box=box.SIMPLE, pad_edge=False, show_edge=False)
-    table.add_column("variant", style="cyan")
-    table.add_column("time", justify="right")
-    table.add_column("against the baseline", justify="right", style="bold")
-    table.add_column("error", justify="right")
-    table.add_column("edits", justify="right")
-    if checked:
-        table.add_column("held-out")
+    table = _table(label=False)
     for entry in entries[:limit]:
-        error = "exact" if entry.exact else f"{entry.error:.2g}"
-        cells = [entry.id, number(entry.time), speed(entry.ratio), error, str(entry.edits)]
-        if checked:
-            cells.append("[green]passed[/]" if entry.validated else "[red]not passed[/]")
-        table.add_row(*cells)
+        table.add_row(*_cells(entry, checked=checked))
     if len(entries) > limit:
         table.add_row(f"[dim]… {len(entries) - limit} more[/]")
     return table
@@ -177,10 +192,11 @@ def summary(result: Result) -> RenderableType:
         f"{result.generations} generations, seed {result.seed}",
         style="dim",
     )
-    rows += [head, verdict_text(result.verdicts), Text(), outcome(result)]
+    rows += [head, verdict_text(result.verdicts), Text(), outcome(result), Text()]
     others = [e for e in result.front if e.id != "v0"]
     if len(others) > 1:
         rows += [Text("The front", style="bold"), front_table(result.front, limit=20, checked=True)]
+        rows.append(Text())
     rows.append(Text(f"Run: {result.run}", style="dim"))
     if result.status != "finished":
         rows.append(Text(f"Stopped early; go on with: gevo resume {result.run}", style="yellow"))
@@ -194,31 +210,16 @@ def summary(result: Result) -> RenderableType:
 
 def outcome(result: Result) -> Table:
     """Baseline, best exact variant, best within the tolerance."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("")
-    table.add_column("variant", style="cyan")
-    table.add_column("time", justify="right")
-    table.add_column("against the baseline", justify="right", style="bold")
-    table.add_column("error", justify="right")
-    table.add_column("edits", justify="right")
-    table.add_column("held-out cases")
-    table.add_row("baseline", "v0", number(result.baseline["time"]), "", "exact", "0", "")
+    table = _table(label=True)
+    table.add_row("baseline", "v0", number(result.baseline["time"]), "", "", "", "")
     rows: list[tuple[str, Entry | None]] = [("best exact", result.best_exact)]
     if result.tolerance > 0:
         rows.append((f"best within {result.tolerance:g}", result.best))
     for label, entry in rows:
         if entry is None:
-            table.add_row(label, "-", "", "no gain found", "", "", "")
-            continue
-        table.add_row(
-            label,
-            entry.id,
-            number(entry.time),
-            speed(entry.ratio),
-            "exact" if entry.exact else f"{entry.error:.2g}",
-            str(entry.edits),
-            "[green]passed[/]" if entry.validated else "[red]not passed[/]",
-        )
+            table.add_row(label, "-", "", "no gain", "", "", "")
+        else:
+            table.add_row(label, *_cells(entry, checked=True))
     return table
 
 
