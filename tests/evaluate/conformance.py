@@ -73,7 +73,7 @@ def patch(kind: str, *args: object, seed: int = 1) -> Patch:
 
 
 class EvaluatorConformance:
-    def make(self, spec, **options):
+    def make(self, spec, *, workers=2, **options):
         raise NotImplementedError
 
     def judge(self, *kinds: str, name: str = "Toy", **options) -> list[Evaluation]:
@@ -124,7 +124,7 @@ class EvaluatorConformance:
     )
     def test_unfit_workloads_are_refused(self, name, words):
         with (
-            self.make(toy(name), device="toy") as evaluator,
+            self.make(toy(name), device="toy", workers=1) as evaluator,
             pytest.raises(WorkloadError) as caught,
         ):
             evaluator.prepare()

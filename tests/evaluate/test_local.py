@@ -21,8 +21,8 @@ from .processes import all_gone, parent_of, wait_for, workers_of
 class TestLocal(EvaluatorConformance):
     """With two workers, so that the order of results is left to chance."""
 
-    def make(self, spec, **options):
-        return Local(spec, workers=2, **options)
+    def make(self, spec, *, workers=2, **options):
+        return Local(spec, workers=workers, **options)
 
 
 @pytest.fixture(autouse=True)
