@@ -34,7 +34,8 @@ _OPTIONS = (
 def compile_function(text: str, name: str) -> tuple[Any, int]:
     """Compile LLVM-IR text for the host: the engine that owns the code, and a function's address."""
     runtime()
-    module = llvm.parse_assembly(text, llvm.create_context())
+    # In LLVM's global context: the garbage collector might end one of our own before the engine.
+    module = llvm.parse_assembly(text)
     for function in module.functions:
         if function.is_declaration and function.name.startswith("gevo_"):
             _link(function.name)
@@ -76,7 +77,7 @@ def runtime() -> Any:
     # Generated code and the runtime call libm by name.
     ctypes.CDLL(ctypes.util.find_library("m"), mode=ctypes.RTLD_GLOBAL)
     machine = _machine()
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly("", llvm.create_context()), machine)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
     engine.add_object_file(llvm.ObjectFileRef.from_data(_object()))
     engine.finalize_object()
     return engine
