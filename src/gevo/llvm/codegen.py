@@ -15,6 +15,8 @@ from gevo.errors import CompileError
 llvm: Any = llvmlite.binding  # llvmlite has no types
 
 TRIPLE = "nvptx64-nvidia-cuda"
+# The version of PTX that sources are compiled for; without it LLVM cannot select __activemask().
+_PTX = "+ptx78"
 
 # Full debug sections triple the size of the PTX and nothing here reads them; `.loc` lines stay.
 _DIRECTIVES_ONLY = "emissionKind: DebugDirectivesOnly"
@@ -42,7 +44,7 @@ def to_ptx(text: str, *, arch: str = "sm_70") -> str:
 def _machine(arch: str) -> Any:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    return llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=arch, opt=3)
+    return llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=arch, features=_PTX, opt=3)
 
 
 def _one_line(error: Exception) -> str:

@@ -1,19 +1,41 @@
 // The names that kernels use: expf(float), exp(double), exp(float), exp(int).
 #pragma once
 
+// With -ffast-math the usual functions of a float are the hardware's approximations.
+#ifdef __CLANG_GPU_APPROX_TRANSCENDENTALS__
+GEVO_MATH_BEGIN
+namespace fast {
+GEVO_MATH float exp(float x) { return ::__expf(x); }
+GEVO_MATH float exp10(float x) { return ::__exp10f(x); }
+GEVO_MATH float log(float x) { return ::__logf(x); }
+GEVO_MATH float log2(float x) { return ::__log2f(x); }
+GEVO_MATH float log10(float x) { return ::__log10f(x); }
+GEVO_MATH float sin(float x) { return ::__sinf(x); }
+GEVO_MATH float cos(float x) { return ::__cosf(x); }
+GEVO_MATH float tan(float x) { return ::__tanf(x); }
+GEVO_MATH float pow(float x, float y) { return ::__powf(x, y); }
+GEVO_MATH void sincos(float x, float *s, float *c) { ::__sincosf(x, s, c); }
+using namespace gevo_math;
+}  // namespace fast
+GEVO_MATH_END
+#define GEVO_FLOAT gevo_math::fast
+#else
+#define GEVO_FLOAT gevo_math
+#endif
+
 // A function of an integer is that of the double.
 template <class T, bool integral> struct __gevo_if_integer {};
 template <class T> struct __gevo_if_integer<T, true> { typedef double type; };
 #define GEVO_INTEGER(T) typename __gevo_if_integer<T, __is_integral(T)>::type
 
 #define GEVO_NAME1(name)                                                                           \
-  GEVO_DEVICE float name##f(float x) { return gevo_math::name(x); }                                \
-  GEVO_DEVICE float name(float x) { return gevo_math::name(x); }                                   \
+  GEVO_DEVICE float name##f(float x) { return GEVO_FLOAT::name(x); }                                \
+  GEVO_DEVICE float name(float x) { return GEVO_FLOAT::name(x); }                                   \
   GEVO_DEVICE double name(double x) { return gevo_math::name(x); }                                 \
   template <class T> GEVO_DEVICE GEVO_INTEGER(T) name(T x) { return gevo_math::name((double)x); }
 #define GEVO_NAME2(name)                                                                           \
-  GEVO_DEVICE float name##f(float x, float y) { return gevo_math::name(x, y); }                    \
-  GEVO_DEVICE float name(float x, float y) { return gevo_math::name(x, y); }                       \
+  GEVO_DEVICE float name##f(float x, float y) { return GEVO_FLOAT::name(x, y); }                    \
+  GEVO_DEVICE float name(float x, float y) { return GEVO_FLOAT::name(x, y); }                       \
   GEVO_DEVICE double name(double x, double y) { return gevo_math::name(x, y); }                    \
   GEVO_DEVICE double name(double x, float y) { return gevo_math::name(x, (double)y); }             \
   GEVO_DEVICE double name(float x, double y) { return gevo_math::name((double)x, y); }             \
@@ -33,12 +55,12 @@ template <class T> struct __gevo_if_integer<T, true> { typedef double type; };
     return gevo_math::name((double)x, (double)y);                                                  \
   }
 #define GEVO_NAME3(name)                                                                           \
-  GEVO_DEVICE float name##f(float x, float y, float z) { return gevo_math::name(x, y, z); }        \
-  GEVO_DEVICE float name(float x, float y, float z) { return gevo_math::name(x, y, z); }           \
+  GEVO_DEVICE float name##f(float x, float y, float z) { return GEVO_FLOAT::name(x, y, z); }        \
+  GEVO_DEVICE float name(float x, float y, float z) { return GEVO_FLOAT::name(x, y, z); }           \
   GEVO_DEVICE double name(double x, double y, double z) { return gevo_math::name(x, y, z); }
 #define GEVO_NAME_OUT(name, out)                                                                   \
-  GEVO_DEVICE float name##f(float x, out) { return gevo_math::name(x, p); }                        \
-  GEVO_DEVICE float name(float x, out) { return gevo_math::name(x, p); }                           \
+  GEVO_DEVICE float name##f(float x, out) { return GEVO_FLOAT::name(x, p); }                        \
+  GEVO_DEVICE float name(float x, out) { return GEVO_FLOAT::name(x, p); }                           \
   GEVO_DEVICE double name(double x, out) { return gevo_math::name(x, p); }
 
 GEVO_NAME1(fabs)
@@ -96,8 +118,8 @@ GEVO_NAME3(norm3d)
 GEVO_NAME3(rnorm3d)
 
 #define GEVO_OTHER(result32, result64, name, parameters, arguments)                                \
-  GEVO_DEVICE result32 name##f(float x parameters(float)) { return gevo_math::name arguments; }    \
-  GEVO_DEVICE result32 name(float x parameters(float)) { return gevo_math::name arguments; }       \
+  GEVO_DEVICE result32 name##f(float x parameters(float)) { return GEVO_FLOAT::name arguments; }    \
+  GEVO_DEVICE result32 name(float x parameters(float)) { return GEVO_FLOAT::name arguments; }       \
   GEVO_DEVICE result64 name(double x parameters(double)) { return gevo_math::name arguments; }
 #define GEVO_NONE(T)
 #define GEVO_INT(T) , int n
@@ -149,6 +171,7 @@ GEVO_DEVICE double max(double x, double y) { return gevo_math::fmax(x, y); }
 GEVO_DEVICE double max(float x, double y) { return gevo_math::fmax((double)x, y); }
 GEVO_DEVICE double max(double x, float y) { return gevo_math::fmax(x, (double)y); }
 
+#undef GEVO_FLOAT
 #undef GEVO_INT
 #undef GEVO_INTEGER
 #undef GEVO_INT_OUT

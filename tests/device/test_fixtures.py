@@ -1,0 +1,34 @@
+"""Every fixture, by every route to the device: our clang, a toolkit's IR, nvcc's PTX."""
+
+from pathlib import Path
+
+import pytest
+from launches import CHECKS
+
+from gevo.device import Limits, open_device
+from gevo.llvm.source import read
+
+HERE = Path(__file__).parent
+SOURCES = sorted((HERE.parent / "llvm" / "fixtures").iterdir())
+PTX = sorted((HERE / "fixtures").iterdir())
+
+
+def fixture_of(path: Path) -> str:
+    return path.stem.partition("-")[0]
+
+
+def check(path: Path, artefact: bytes) -> None:
+    gpu = open_device("sim").open(artefact, Limits())
+    CHECKS[fixture_of(path)](gpu)
+    gpu.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_kernels_run_as_numpy_says(path):
+    check(path, open_device("sim").build(read(path)))
+
+
+@pytest.mark.parametrize("path", PTX, ids=lambda path: path.name)
+def test_kernels_of_nvcc_run_as_numpy_says(path):
+    check(path, path.read_bytes())
