@@ -88,7 +88,9 @@ def moves_together(code: Instruction) -> bool:
     Code from before warp-level synchronisation relies on that between volatile accesses to shared
     memory.
     """
-    return code.op in {"ld", "st"} and "volatile" in code.mods and "shared" in code.mods
+    if code.op not in {"ld", "st"} or "volatile" not in code.mods:
+        return False
+    return not {"global", "local", "const", "param"} & set(code.mods)
 
 
 def flow_of(function: Function) -> Flow:

@@ -11,7 +11,8 @@ from gevo.device.sim import arguments, memory
 from gevo.device.sim.launch import STOPS, Launch, launch_function
 from gevo.device.sim.memory import Slot, poison, view
 from gevo.device.sim.program import Compiled, Program
-from gevo.device.sim.translate.function import Kernel, align
+from gevo.device.sim.translate import Kernel
+from gevo.device.sim.translate.callgraph import align
 from gevo.errors import LaunchError
 
 REGION = np.dtype([("low", "<u8"), ("high", "<u8"), ("space", "<i4"), ("index", "<i4")])

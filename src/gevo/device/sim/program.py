@@ -1,6 +1,5 @@
 """A PTX module made ready to run: parsed, laid out and translated; JIT-compiled when first launched."""
 
-import ctypes
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -13,7 +12,8 @@ from gevo.device.sim.host import compile_function
 from gevo.device.sim.memory import PAGE
 from gevo.device.sim.parse import parse
 from gevo.device.sim.ptx import SIZES, Float, Module, Reloc, Variable
-from gevo.device.sim.translate.function import Kernel, Translator, align
+from gevo.device.sim.translate import Kernel, translate
+from gevo.device.sim.translate.callgraph import align
 from gevo.errors import UnsupportedError
 
 BLOCK = np.dtype([(n, "<i4") for n in ("kind", "issued", "sites", "first_site", "flags")])
@@ -87,7 +87,7 @@ def load(artefact: bytes) -> Program:
     module = parse(artefact.decode())
     places, constants, size = _place(module)
     kernels = {
-        name: Translator(module, places, function).translate()
+        name: translate(module, places, function)
         for name, function in module.functions.items()
         if function.entry and function.body is not None
     }
@@ -115,5 +115,3 @@ def _place(module: Module) -> tuple[dict[str, int], int, int]:
             constants = at = align(at, PAGE)
     return places, constants, align(at, PAGE)
 
-
-assert ctypes
