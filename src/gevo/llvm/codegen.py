@@ -28,16 +28,14 @@ def to_ptx(text: str, *, arch: str = "sm_70") -> str:
     for kind in _VERBOSE_KINDS:
         text = text.replace(kind, _DIRECTIVES_ONLY)
     try:
-        module = llvm.parse_assembly(text, llvm.create_context())
+        # Closed before an error can leave: a module must not outlive its context.
+        with llvm.parse_assembly(text, llvm.create_context()) as module:
+            machine = _machine(arch)
+            builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(3))
+            builder.getModulePassManager().run(module, builder)
+            return cast("str", machine.emit_assembly(module))
     except RuntimeError as error:
-        raise CompileError(f"LLVM cannot read the module: {_one_line(error)}") from None
-    machine = _machine(arch)
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(3))
-    builder.getModulePassManager().run(module, builder)
-    try:
-        return cast("str", machine.emit_assembly(module))
-    except RuntimeError as error:
-        raise CompileError(f"LLVM cannot emit PTX for {arch}: {_one_line(error)}") from None
+        raise CompileError(f"LLVM cannot make PTX for {arch}: {_one_line(error)}") from None
 
 
 @cache

@@ -80,7 +80,9 @@ class LlvmProgram:
 
     def verify(self, text: str) -> str | None:
         try:
-            _llvm.parse_assembly(text, _llvm.create_context()).verify()
+            # Closed before an error can leave: a module must not outlive its context.
+            with _llvm.parse_assembly(text, _llvm.create_context()) as module:
+                module.verify()
         except RuntimeError as error:
             return " ".join(str(error).split())
         return None

@@ -19,7 +19,7 @@ _NAME = r'@("(?:[^"\\]|\\.)*"|[\w.$-]+)'
 _DEFINE = re.compile(rf"^define\b(.*?){_NAME}\(", re.MULTILINE)
 _DECLARE = re.compile(rf"^declare\b.*?{_NAME}\(", re.MULTILINE)
 _CALLED = re.compile(rf"\b(?:call|invoke)\b[^@\n]*?{_NAME}\(")
-_FILENAME = re.compile(r"^source_filename = .*$", re.MULTILINE)
+_HEADING = re.compile(r"\A(; ModuleID = .*\n)?(source_filename = .*\n)?")
 _ASM = re.compile(r'\bcall\b.*\basm\b[^"]*"((?:[^"\\]|\\.)*)"')
 
 # What is declared and not defined, and yet fine: the back end or the device answers it.
@@ -41,14 +41,13 @@ def read(path: Path, clang_options: Sequence[str] = ()) -> str:
     data = _content(path)
     match path.suffix:
         case ".cu":
-            module = _parse(path, compile_cuda(path.absolute(), clang_options))
+            text = _canonical(path, compile_cuda(path.absolute(), clang_options))
         case ".ll":
-            module = _parse(path, _decode(path, data))
+            text = _canonical(path, _decode(path, data))
         case ".bc":
-            module = _parse(path, data)
+            text = _canonical(path, data)
         case _:
             raise SourceError(f"{path}: not a source; gevo reads .cu, .ll and .bc files")
-    text = _canonical(path, module)
     if not kernels(text):
         raise SourceError(
             f"{path}: no kernel in it; mark one __global__, and instantiate a template "
@@ -126,33 +125,31 @@ def _decode(path: Path, data: bytes) -> str:
         raise SourceError(f"{path}: not LLVM-IR text{hint}") from None
 
 
-def _parse(path: Path, source: str | bytes) -> Any:
+def _canonical(path: Path, source: str | bytes) -> str:
+    """What LLVM prints after reading and verifying a module for NVPTX."""
     _start()
-    read_module = llvm.parse_bitcode if isinstance(source, bytes) else llvm.parse_assembly
+    parse = llvm.parse_bitcode if isinstance(source, bytes) else llvm.parse_assembly
     try:
-        module = read_module(source, llvm.create_context())
-        module.verify()
+        # Closed before an error can leave: a module must not outlive its context.
+        with parse(source, llvm.create_context()) as module:
+            module.verify()
+            triple = str(module.triple)
+            # Older compilers wrote layouts that differ only in what NVPTX has gained since.
+            module.data_layout = _LAYOUT
+            text = str(module)
     except RuntimeError as error:
+        version = ".".join(map(str, llvm.llvm_version_info))
         why = " ".join(str(error).replace("<string>:", "line ").split())
         raise SourceError(
-            f"{path}: not LLVM-IR that LLVM {'.'.join(map(str, llvm.llvm_version_info))} can read: "
-            f"{why[:300]}"
+            f"{path}: not LLVM-IR that LLVM {version} can read: {why[:300]}"
         ) from None
-    return module
-
-
-def _canonical(path: Path, module: Any) -> str:
-    triple = str(module.triple)
     if not triple.startswith("nvptx64"):
         raise SourceError(
             f"{path}: made for {triple or 'no target'}, not for nvptx64-nvidia-cuda; compile the "
             "device side (clang++ --cuda-device-only -S -emit-llvm)"
         )
-    # Older compilers wrote layouts that differ only in what NVPTX has gained since.
-    module.data_layout = _LAYOUT
-    # The name keeps the folder out of the digest; quotes and backslashes would need escapes.
-    name = re.sub(r"[^\w.+-]", "_", path.name)
-    return _FILENAME.sub(f'source_filename = "{name}"', str(module), count=1)
+    # Neither the file's name nor its folder is part of the program.
+    return _HEADING.sub("", text)
 
 
 def _bare(name: str) -> str:
