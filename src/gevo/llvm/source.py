@@ -45,7 +45,8 @@ def read(path: Path, clang_options: Sequence[str] = ()) -> str:
         case ".ll":
             text = _canonical(path, _decode(path, data))
         case ".bc":
-            text = _canonical(path, data)
+            # Bitcode keeps an order of uses that text does not, and comments show it.
+            text = _canonical(path, _canonical(path, data))
         case _:
             raise SourceError(f"{path}: not a source; gevo reads .cu, .ll and .bc files")
     if not kernels(text):
