@@ -36,11 +36,11 @@ def test_a_thousand_variants_of_which_three_in_ten_are_hostile():
     hostile = [kind for kind, word in VERDICTS.items() if word in ("crash", "memory", "fuel")]
     expected = dict(VERDICTS) | dict.fromkeys(MEMORY, "memory") | dict.fromkeys(SLOW, "timeout")
     expected["closes"] = "crash"
-    bad = [*MEMORY, *SLOW, "closes"] * 4 + hostile * 20
+    bad = [*MEMORY, *SLOW, "closes"] * 2 + hostile * 20
     kinds = bad[:300] + ["right"] * 400 + ["wrong"] * 150
     kinds += ["neutral"] * 50 + ["strays", "escapes"] * 50
     random.Random(1).shuffle(kinds)
-    with Local(toy(), device="toy", workers=2, patience=1.0) as evaluator:
+    with Local(toy(), device="toy", workers=2, patience=2.0) as evaluator:
         deadline = evaluator.prepare().deadline
         for number, kind in enumerate(kinds):
             evaluator.submit(number, patch(kind, number))

@@ -138,15 +138,14 @@ class Child:
             filled += count
 
     def end(self) -> None:
-        """Kill the child and all that it started; reap them."""
+        """Kill the child and all that it started; `clear` reaps them, when they are dead."""
         if self._end.fileno() < 0:
             return
-        _kill(self.pid)
-        self._reap(2.0)
+        if self._status is None:
+            _kill(self.pid)
         self._end.close()
         os.close(self._errors)
         os.close(self._pidfd)
-        clear()
 
     def _receive(self, most: int) -> bytes:
         self._wait()
@@ -214,6 +213,7 @@ def start(
     `room` is how many bytes its address space may grow by. `main` is a file descriptor that hangs up
     when nobody wants the answer any more; the child does not inherit it.
     """
+    clear(0)  # what the last child left; dying takes it a while, so nobody waited
     ours, theirs = socket.socketpair()
     read, write = os.pipe()
     worker = os.getpid()
@@ -253,14 +253,16 @@ def last_words() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
-def clear(seconds: float = 1.0) -> None:
-    """Kill and reap every process that descends from this one."""
+def clear(seconds: float) -> None:
+    """Kill every process that descends from this one, and reap those that die within `seconds`."""
     until = time.monotonic() + seconds
-    while (left := linux.children()) and time.monotonic() < until:
+    while left := linux.children():
         for pid in left:
             _kill(pid)
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
+        if time.monotonic() >= until:
+            break
         time.sleep(0.0005)
 
 
