@@ -5,7 +5,12 @@ from fractions import Fraction
 
 import numpy as np
 
-FORMATS = {"f16": (11, -14, 15), "bf16": (8, -126, 127), "f32": (24, -126, 127), "f64": (53, -1022, 1023)}
+FORMATS = {
+    "f16": (11, -14, 15),
+    "bf16": (8, -126, 127),
+    "f32": (24, -126, 127),
+    "f64": (53, -1022, 1023),
+}
 """Digits, least and greatest exponent."""
 MODES = ("rn", "rz", "rm", "rp")
 

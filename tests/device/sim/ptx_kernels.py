@@ -26,7 +26,11 @@ def size(kind: str) -> int:
 def kernel(code: str, result: str, operands: tuple[str, ...]) -> bytes:
     """A kernel that gives each thread its own ``%a``, ``%b``, ``%c`` … and stores ``%d``."""
     names = "abcefg"[: len(operands)]
-    lines = [".reg .b64 %addr, %base, %index, %offset;", ".reg .b32 %t<4>;", ".reg .pred %p, %q, %dp;"]
+    lines = [
+        ".reg .b64 %addr, %base, %index, %offset;",
+        ".reg .b32 %t<4>;",
+        ".reg .pred %p, %q, %dp;",
+    ]
     params = [".param .u64 out", ".param .u32 n", *(f".param .u64 in_{n}" for n in names)]
     lines.append(f".reg .{_REGISTER[size(result)]} %d, %d2;")
     lines += [f".reg .{_REGISTER[size(k)]} %{n};" for n, k in zip(names, operands, strict=True)]
@@ -52,7 +56,9 @@ def kernel(code: str, result: str, operands: tuple[str, ...]) -> bytes:
     return f"{HEADER}.visible .entry k({', '.join(params)})\n{{\n{body}\n}}\n".encode()
 
 
-def apply(code: str, result: str, *operands: tuple[str, Sequence[object] | np.ndarray]) -> np.ndarray:
+def apply(
+    code: str, result: str, *operands: tuple[str, Sequence[object] | np.ndarray]
+) -> np.ndarray:
     """Run `code` for every row of the operands; ``%p`` and ``%q`` are free predicates."""
     arrays = [
         values.astype(DTYPES[kind], copy=False)

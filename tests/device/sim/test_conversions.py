@@ -29,7 +29,9 @@ def test_integer_to_integer(to, of):
 
 
 def test_a_narrow_result_fills_its_register():
-    got = apply(".reg .b32 %w; cvt.s8.u32 %w, %a; mov.u32 %d, %w;", "u32", ("u32", [0x7F, 0x80, 0x1FF]))
+    got = apply(
+        ".reg .b32 %w; cvt.s8.u32 %w, %a; mov.u32 %d, %w;", "u32", ("u32", [0x7F, 0x80, 0x1FF])
+    )
     assert got.tolist() == [0x7F, 0xFFFFFF80, 0xFFFFFFFF]
     got = apply(".reg .b32 %w; cvt.u8.u32 %w, %a; mov.u32 %d, %w;", "u32", ("u32", [0x7F, 0x180]))
     assert got.tolist() == [0x7F, 0x80]
@@ -90,15 +92,18 @@ def test_float_to_wider_float():
         same(got, wide.astype(np.float64))
     x = np.array(FLOATS).astype(np.float32)
     same(apply("cvt.f64.f32 %d, %a;", "f64", ("f32", x)), x.astype(np.float64))
-    same(apply("cvt.f32.bf16 %d, %a;", "f32", ("b16", halves)), (halves.astype("u4") << 16).view("f4"))
+    same(
+        apply("cvt.f32.bf16 %d, %a;", "f32", ("b16", halves)),
+        (halves.astype("u4") << 16).view("f4"),
+    )
 
 
 def test_brain_floats_round_to_even():
-    x = np.array([1.0, 1.00390625, 1.01171875, 1.005, -3.14159, 3.4e38, 1e-40, np.inf, np.nan], np.float32)
+    x = np.array(
+        [1.0, 1.00390625, 1.01171875, 1.005, -3.14159, 3.4e38, 1e-40, np.inf, np.nan], np.float32
+    )
     got = apply("cvt.rn.bf16.f32 %d, %a;", "b16", ("f32", x))
-    want = [
-        v if not math.isfinite(v) else rounded(Fraction(v), "bf16", "rn") for v in x.tolist()
-    ]
+    want = [v if not math.isfinite(v) else rounded(Fraction(v), "bf16", "rn") for v in x.tolist()]
     same((got.astype(np.uint32) << 16).view(np.float32), np.array(want, np.float32))
 
 
@@ -115,12 +120,17 @@ def test_pack_and_unpack():
     code = ".reg .b32 %l, %h; mov.b64 {%l, %h}, %a; mov.b64 %d, {%h, %l};"
     got = apply(code, "u64", ("u64", x))
     np.testing.assert_array_equal(got, x >> np.uint64(32) | x << np.uint64(32))
-    code = (
-        ".reg .b16 %w<4>; mov.b64 {%w0, %w1, %w2, %w3}, %a; mov.b64 %d, {%w3, %w2, %w1, %w0};"
-    )
+    code = ".reg .b16 %w<4>; mov.b64 {%w0, %w1, %w2, %w3}, %a; mov.b64 %d, {%w3, %w2, %w1, %w0};"
     got = apply(code, "u64", ("u64", x))
-    np.testing.assert_array_equal(got.view("u2").reshape(-1, 4), x.view("u2").reshape(-1, 4)[:, ::-1])
-    got = apply("cvt.pack.sat.u8.s32.b32 %d, %a, %b, 0x1234;", "u32", ("s32", [-5, 300, 7]), ("s32", [1, -1, 999]))
+    np.testing.assert_array_equal(
+        got.view("u2").reshape(-1, 4), x.view("u2").reshape(-1, 4)[:, ::-1]
+    )
+    got = apply(
+        "cvt.pack.sat.u8.s32.b32 %d, %a, %b, 0x1234;",
+        "u32",
+        ("s32", [-5, 300, 7]),
+        ("s32", [1, -1, 999]),
+    )
     assert got.tolist() == [0x12340001, 0x1234FF00, 0x123407FF]
 
 

@@ -25,7 +25,12 @@ def values(kind):
 @pytest.mark.parametrize("kind", TYPES)
 def test_nearest_is_the_hosts_own(kind):
     a, b = pairs(values(kind), kind)
-    for name, oracle in (("add.rn", np.add), ("sub", np.subtract), ("mul.rn", np.multiply), ("div.rn", np.divide)):
+    for name, oracle in (
+        ("add.rn", np.add),
+        ("sub", np.subtract),
+        ("mul.rn", np.multiply),
+        ("div.rn", np.divide),
+    ):
         same(apply(f"{name}.{kind} %d, %a, %b;", kind, (kind, a), (kind, b)), oracle(a, b))
     x = values(kind)
     same(apply(f"sqrt.rn.{kind} %d, %a;", kind, (kind, x)), np.sqrt(x))
@@ -37,10 +42,13 @@ def test_nearest_is_the_hosts_own(kind):
 def test_directed_rounding(kind, mode):
     dtype, _ = TYPES[kind]
     x = values(kind)
-    x = x[np.isfinite(x) & (x != 0)]
+    x = x[np.isfinite(x) & (x != 0)][::2]
     a, b = pairs(x, kind)
     c = np.roll(a, 7)
-    exact = [(Fraction(float(p)), Fraction(float(q)), Fraction(float(r))) for p, q, r in zip(a, b, c, strict=True)]
+    exact = [
+        (Fraction(float(p)), Fraction(float(q)), Fraction(float(r)))
+        for p, q, r in zip(a, b, c, strict=True)
+    ]
     for name, oracle in (
         ("add", lambda p, q, _: p + q),
         ("sub", lambda p, q, _: p - q),
@@ -49,7 +57,9 @@ def test_directed_rounding(kind, mode):
         ("fma", lambda p, q, r: p * q + r),
     ):
         third = ", %c" if name == "fma" else ""
-        got = apply(f"{name}.{mode}.{kind} %d, %a, %b{third};", kind, (kind, a), (kind, b), (kind, c))
+        got = apply(
+            f"{name}.{mode}.{kind} %d, %a, %b{third};", kind, (kind, a), (kind, b), (kind, c)
+        )
         results = [oracle(*row) for row in exact]
         keep = np.array([r != 0 for r in results])
         want = np.array([rounded(r, kind, mode) if r else 0.0 for r in results], dtype)
@@ -66,7 +76,10 @@ def test_flush_to_zero():
     tiny, normal = np.float32(1e-40), np.float32(2e-38)
     a = np.array([tiny, -tiny, normal, normal, 1], np.float32)
     b = np.array([0, 0, -1.9e-38, 1, tiny], np.float32)
-    same(apply("add.ftz.f32 %d, %a, %b;", "f32", ("f32", a), ("f32", b)), np.array([0, 0, 0, 1, 1], "f4"))
+    same(
+        apply("add.ftz.f32 %d, %a, %b;", "f32", ("f32", a), ("f32", b)),
+        np.array([0, 0, 0, 1, 1], "f4"),
+    )
     same(apply("mul.ftz.f32 %d, %a, %b;", "f32", ("f32", a), ("f32", [1, 1, 0.1, 1, 1])),
          np.array([0, -0.0, 0, 2e-38, 1], "f4"))  # fmt: skip
     got = apply("setp.eq.ftz.f32 %p, %a, 0f00000000; selp.u32 %d, 1, 0, %p;", "u32", ("f32", a))
@@ -92,7 +105,9 @@ def test_min_max(kind):
     same(apply(f"max.{kind} %d, %a, %b;", kind, (kind, a), (kind, b)), high)
     if kind == "f32":
         nan = np.isnan(a) | np.isnan(b)
-        same(apply("min.NaN.f32 %d, %a, %b;", kind, (kind, a), (kind, b)), np.where(nan, np.nan, low))
+        same(
+            apply("min.NaN.f32 %d, %a, %b;", kind, (kind, a), (kind, b)), np.where(nan, np.nan, low)
+        )
         got = apply("max.NaN.f32 %d, %a, %b;", kind, (kind, a), (kind, b))
         same(got, np.where(nan, np.nan, high))
         assert set(got[nan].view(np.uint32)) == {0x7FFFFFFF}
@@ -120,8 +135,14 @@ def test_special_functions():
     for name, want in table.items():
         same(apply(f"{name}.f32 %d, %a;", "f32", ("f32", x)), want.astype(np.float32))
     finite = x[:8]
-    same(apply("sin.approx.f32 %d, %a;", "f32", ("f32", finite)), np.sin(finite.astype("f8")).astype("f4"))
-    same(apply("cos.approx.f32 %d, %a;", "f32", ("f32", finite)), np.cos(finite.astype("f8")).astype("f4"))
+    same(
+        apply("sin.approx.f32 %d, %a;", "f32", ("f32", finite)),
+        np.sin(finite.astype("f8")).astype("f4"),
+    )
+    same(
+        apply("cos.approx.f32 %d, %a;", "f32", ("f32", finite)),
+        np.cos(finite.astype("f8")).astype("f4"),
+    )
     same(apply("div.approx.f32 %d, %a, %b;", "f32", ("f32", x), ("f32", x[::-1])), x / x[::-1])
     same(apply("div.full.f32 %d, %a, %b;", "f32", ("f32", x), ("f32", x[::-1])), x / x[::-1])
     same(apply("rsqrt.approx.f64 %d, %a;", "f64", ("f64", w)), 1 / np.sqrt(w))
@@ -129,8 +150,24 @@ def test_special_functions():
 
 def halves(count):
     rng = np.random.default_rng(11)
-    edges = [0, 0x8000, 1, 0x8001, 0x3FF, 0x400, 0x3C00, 0xBC00, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x3555]
-    return np.concatenate([np.array(edges), rng.integers(0, 0x7C00, count - len(edges))]).astype(np.uint16)
+    edges = [
+        0,
+        0x8000,
+        1,
+        0x8001,
+        0x3FF,
+        0x400,
+        0x3C00,
+        0xBC00,
+        0x7BFF,
+        0xFBFF,
+        0x7C00,
+        0xFC00,
+        0x3555,
+    ]
+    return np.concatenate([np.array(edges), rng.integers(0, 0x7C00, count - len(edges))]).astype(
+        np.uint16
+    )
 
 
 @pytest.mark.parametrize("kind", ["f16", "bf16"])
@@ -148,8 +185,11 @@ def test_half_arithmetic_rounds_once(kind):
         ("fma", lambda p, q, r: p * q + r),
     ):
         third = ", %c" if name == "fma" else ""
-        got = apply(f"{name}.rn.{kind} %d, %a, %b{third};", "b16", ("b16", a), ("b16", b), ("b16", c))
+        got = apply(
+            f"{name}.rn.{kind} %d, %a, %b{third};", "b16", ("b16", a), ("b16", b), ("b16", c)
+        )
         for g, p, q, r in zip(decode(got), x, y, z, strict=True):
+            r = r if name == "fma" else 0.0  # noqa: PLW2901
             if not np.isfinite([p, q, r]).all():
                 want = oracle(p, q, r)
             else:
@@ -162,7 +202,12 @@ def test_packed_halves():
     rng = np.random.default_rng(4)
     a, b = (rng.normal(0, 4, 64).astype(np.float16) for _ in range(2))
     packed = [("b32", v.view(np.uint32)) for v in (a, b)]
-    for name, oracle in (("add", np.add), ("mul", np.multiply), ("min", np.minimum), ("max", np.maximum)):
+    for name, oracle in (
+        ("add", np.add),
+        ("mul", np.multiply),
+        ("min", np.minimum),
+        ("max", np.maximum),
+    ):
         same(apply(f"{name}.f16x2 %d, %a, %b;", "b32", *packed).view(np.float16), oracle(a, b))
     got = apply("neg.f16x2 %d, %a;", "b32", packed[0]).view(np.float16)
     same(got, -a)
@@ -190,7 +235,12 @@ def test_comparisons(kind):
         np.testing.assert_array_equal(got, oracle(a, b))
         got = apply(f"setp.{name}u.{kind} %p, %a, %b; {code}", "u32", (kind, a), (kind, b))
         np.testing.assert_array_equal(got, oracle(a, b) | nan)
-    got = apply(f"setp.nan.{kind} %p|%q, %a, %b; selp.u32 %d, 1, 0, %p; @%q add.u32 %d, %d, 2;", "u32", (kind, a), (kind, b))
+    got = apply(
+        f"setp.nan.{kind} %p|%q, %a, %b; selp.u32 %d, 1, 0, %p; @%q add.u32 %d, %d, 2;",
+        "u32",
+        (kind, a),
+        (kind, b),
+    )
     np.testing.assert_array_equal(got, np.where(nan, 1, 2))
     got = apply(f"set.gt.u32.{kind} %d, %a, %b;", "u32", (kind, a), (kind, b))
     np.testing.assert_array_equal(got, np.where(a > b, 0xFFFFFFFF, 0))

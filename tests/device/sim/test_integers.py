@@ -85,10 +85,14 @@ def test_24_bit():
         sign = kind[0] == "s"
         check2(f"mul24.lo.{kind} %d, %a, %b;", kind, lambda x, y, s=sign: low24(x, s) * low24(y, s))
         check2(
-            f"mul24.hi.{kind} %d, %a, %b;", kind, lambda x, y, s=sign: low24(x, s) * low24(y, s) >> 16
+            f"mul24.hi.{kind} %d, %a, %b;",
+            kind,
+            lambda x, y, s=sign: low24(x, s) * low24(y, s) >> 16,
         )
         check2(
-            f"mad24.lo.{kind} %d, %a, %b, 9;", kind, lambda x, y, s=sign: low24(x, s) * low24(y, s) + 9
+            f"mad24.lo.{kind} %d, %a, %b, 9;",
+            kind,
+            lambda x, y, s=sign: low24(x, s) * low24(y, s) + 9,
         )
 
 
@@ -192,12 +196,15 @@ def test_bit_fields(kind):
     bits = 8 * size(kind)
     values = [x & (1 << bits) - 1 for x in integers(kind)]
     edges = [0, 1, 3, 8, bits - 1, bits, 200, 255, 256]
-    rows = [(a, b, p, n) for a, b in zip(values, values[::-1], strict=True) for p in edges for n in edges]
+    rows = [
+        (a, b, p, n)
+        for a, b in zip(values, values[::-1], strict=True)
+        for p in edges
+        for n in edges
+    ]
     a, b, pos, length = (list(column) for column in zip(*rows, strict=True))
     whole = f"u{bits}"
-    got = apply(
-        f"bfe.{kind} %d, %a, %b, %c;", whole, (whole, a), ("u32", pos), ("u32", length)
-    )
+    got = apply(f"bfe.{kind} %d, %a, %b, %c;", whole, (whole, a), ("u32", pos), ("u32", length))
     want = [extract(x, p, n, bits, kind[0] == "s") for x, p, n in zip(a, pos, length, strict=True)]
     assert got.tolist() == want
     code = f"bfi.b{bits} %d, %a, %b, %c, %e;"
@@ -273,7 +280,9 @@ def test_dot_products():
         hb = b.view(db).reshape(-1, 4).astype(int)
         for half, part in (("lo", hb[:, :2]), ("hi", hb[:, 2:])):
             got = apply(f"dp2a.{half}.{ka}.{kb} %d, %a, %b, 3;", "u32", ("u32", a), ("u32", b))
-            np.testing.assert_array_equal(got, ((ha * part).sum(1) + 3).astype(np.int64).astype(np.uint32))
+            np.testing.assert_array_equal(
+                got, ((ha * part).sum(1) + 3).astype(np.int64).astype(np.uint32)
+            )
 
 
 def test_small_fields_and_masks():
@@ -285,7 +294,12 @@ def test_small_fields_and_masks():
         assert got.tolist() == [
             0 if x >= 32 else wrap(((1 << min(n, 32)) - 1) << x, "u32") for x in values
         ]
-    got = apply("fns.b32 %d, 0xF0F0, %a, %b;", "u32", ("u32", [0, 0, 5, 7, 7, 31]), ("s32", [1, 5, 0, -1, -4, 1]))
+    got = apply(
+        "fns.b32 %d, 0xF0F0, %a, %b;",
+        "u32",
+        ("u32", [0, 0, 5, 7, 7, 31]),
+        ("s32", [1, 5, 0, -1, -4, 1]),
+    )
     assert got.tolist() == [4, 12, 5, 7, 4, 0xFFFFFFFF]
 
 

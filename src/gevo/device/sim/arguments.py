@@ -1,9 +1,8 @@
 """Launch arguments: Python values to the bytes that a kernel's parameters hold."""
 
-import math
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,7 +18,7 @@ MAX_SHARED = 227 << 10
 
 def shape3(what: str, shape: Shape, most: tuple[int, int, int]) -> tuple[int, int, int]:
     """A grid or block as three sizes, each checked."""
-    sizes = [shape] if isinstance(shape, (int, np.integer)) else list(shape)
+    sizes: list[Any] = [shape] if isinstance(shape, (int, np.integer)) else list(shape)
     if not 1 <= len(sizes) <= 3:
         raise LaunchError(f"{what} {tuple(sizes)} has {len(sizes)} dimensions; give one to three")
     for size, limit in zip(sizes, most, strict=False):
@@ -39,7 +38,9 @@ def encode(kernel: str, params: Iterable[tuple[Variable, int]], args: tuple[Any,
     end = max((offset + variable.size for variable, offset in params), default=0)
     out = bytearray(end)
     for position, ((variable, offset), value) in enumerate(zip(params, args, strict=True)):
-        out[offset : offset + variable.size] = _one(f"{kernel}: argument {position}", variable, value)
+        out[offset : offset + variable.size] = _one(
+            f"{kernel}: argument {position}", variable, value
+        )
     return bytes(out)
 
 
@@ -49,20 +50,31 @@ def _one(where: str, variable: Variable, value: Any) -> bytes:
     if isinstance(pointer, int):
         if size != 8:
             raise LaunchError(f"{where} is a buffer, but the kernel takes {size} bytes there")
+        if not pointer:
+            raise LaunchError(f"{where} is a buffer that was freed")
         return pointer.to_bytes(8, "little")
-    if isinstance(value, (bool, np.bool_, int, np.integer)) and not isinstance(value, np.floating):
-        if variable.type in {"f32", "f64", "f16"}:
-            return _float(where, size, float(value))
-        whole = int(value)
-        if not -(1 << (8 * size - 1)) <= whole < 1 << (8 * size):
-            raise LaunchError(f"{where} is {whole}, which does not fit in {size} bytes")
-        return (whole & (1 << 8 * size) - 1).to_bytes(size, "little")
-    if isinstance(value, (float, np.floating)):
+    if isinstance(value, (bytes, bytearray)):
+        return _whole(where, size, bytes(value))
+    array = np.asarray(value)
+    if array.shape or array.dtype.kind not in "biuOf":
+        return _whole(where, size, array.tobytes())
+    if array.dtype.kind == "f" or variable.type in {"f16", "f32", "f64"}:
         return _float(where, size, float(value))
-    data = bytes(value) if isinstance(value, (bytes, bytearray)) else np.asarray(value).tobytes()
+    if not isinstance(value, (int, np.integer, np.bool_)):
+        raise LaunchError(f"{where} is a {type(value).__name__}; give a buffer, number or bytes")
+    return _integer(where, size, int(cast("int", value)))
+
+
+def _whole(where: str, size: int, data: bytes) -> bytes:
     if len(data) != size:
         raise LaunchError(f"{where} has {len(data)} bytes, but the kernel takes {size}")
     return data
+
+
+def _integer(where: str, size: int, value: int) -> bytes:
+    if not -(1 << (8 * size - 1)) <= value < 1 << (8 * size):
+        raise LaunchError(f"{where} is {value}, which does not fit in {size} bytes")
+    return (value & (1 << 8 * size) - 1).to_bytes(size, "little")
 
 
 def _float(where: str, size: int, value: float) -> bytes:
@@ -70,7 +82,7 @@ def _float(where: str, size: int, value: float) -> bytes:
     if kind is None:
         raise LaunchError(f"{where} is a float, but the kernel takes {size} bytes there")
     with np.errstate(over="ignore"):
-        return kind(value).tobytes() if math.isfinite(value) else kind(value).tobytes()
+        return kind(value).tobytes()
 
 
 def demangle(name: str) -> str:

@@ -18,6 +18,7 @@ from gevo.device.sim.ptx import (
     Not,
     Operand,
     Pair,
+    Vector,
 )
 from gevo.errors import CompileError
 
@@ -196,19 +197,23 @@ def names(operand: Operand) -> Iterator[str]:
         case Pair(first, second):
             yield first
             yield second
-        case Float() | int() | Group():
-            return
-        case tuple():
-            for part in operand:
+        case Vector(parts):
+            for part in parts:
                 if isinstance(part, str):
                     yield part
+        case Float() | int() | Group():
+            return
 
 
 def results(code: Instruction) -> tuple[str, ...]:
     """The registers that an instruction writes."""
     op = code.op
     found: tuple[str, ...] = ()
-    if code.args and op not in _NO_RESULT and not (op in {"bar", "barrier"} and "red" not in code.mods):
+    if (
+        code.args
+        and op not in _NO_RESULT
+        and not (op in {"bar", "barrier"} and "red" not in code.mods)
+    ):
         found = tuple(names(code.args[0]))
     if op in _SETS_CARRY and "cc" in code.mods:
         found = (*found, CARRY)

@@ -101,7 +101,9 @@ class SimBuffer:
 class SimGpu:
     """One artefact, open on the simulator."""
 
-    def __init__(self, program: Program, limits: Limits, pattern: int, order: int, seed: int) -> None:
+    def __init__(
+        self, program: Program, limits: Limits, pattern: int, order: int, seed: int
+    ) -> None:
         self.closed = False
         self._program = program
         self._limits = limits
@@ -188,9 +190,7 @@ class SimGpu:
 
     # --- launches
 
-    def launch(
-        self, kernel: str, grid: Shape, block: Shape, *args: Any, shared: int = 0
-    ) -> None:
+    def launch(self, kernel: str, grid: Shape, block: Shape, *args: Any, shared: int = 0) -> None:
         if self.closed:
             raise LaunchError("the device is closed; open it again")
         name = arguments.lookup("kernel", kernel, self._program.kernels)
@@ -316,7 +316,9 @@ class SimGpu:
         if launch.bad_site >= 0:
             site = kernel.sites[launch.bad_site]
             line = site.line
-            words = f"{site.kind} of {site.size} bytes {self._describe(launch.bad_address, site.size)}"
+            words = (
+                f"{site.kind} of {site.size} bytes {self._describe(launch.bad_address, site.size)}"
+            )
         place = f" (source line {line})" if line else ""
         return Stopped(verdict, f"{arguments.demangle(kernel.name)}: {words}{place}")
 
@@ -336,9 +338,7 @@ class SimGpu:
     def usage(self) -> Usage:
         used = self._used
         changed = {
-            number
-            for number, buffer in enumerate(self._uploads)
-            if buffer.ptr and buffer.changed()
+            number for number, buffer in enumerate(self._uploads) if buffer.ptr and buffer.changed()
         }
         return Usage(
             used.time,

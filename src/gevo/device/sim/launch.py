@@ -30,7 +30,10 @@ class Launch(ctypes.Structure):
         *((name, _u32 * 3) for name in ("ntid", "ctaid", "nctaid")),
         ("dynamic_size", _u32),
         *((name, _u64) for name in ("grid_id", "shared_base", "dynamic_base")),
-        *((name, _u64) for name in ("run", "blocks", "sites", "regions", "hits", "warps", "stacks")),
+        *(
+            (name, _u64)
+            for name in ("run", "blocks", "sites", "regions", "hits", "warps", "stacks")
+        ),
         *((name, _u64) for name in ("counts", "stack_size", "local_base", "local_size")),
         ("fuel_limit", _u64),
         *((name, _i32) for name in ("n_blocks", "n_regions", "n_sites", "entry")),

@@ -99,7 +99,8 @@ def view(address: int, size: int) -> Array:
     """Device memory as an array of bytes."""
     if not size:
         return np.empty(0, np.uint8)
-    return np.frombuffer((ctypes.c_ubyte * size).from_address(address), np.uint8)
+    memory: Any = (ctypes.c_ubyte * size).from_address(address)
+    return np.frombuffer(memory, np.uint8)
 
 
 def poison(address: int, size: int, pattern: int) -> None:

@@ -19,7 +19,9 @@ from gevo.device.sim.ptx import (
     Pair,
     Prototype,
     Reloc,
+    Scalar,
     Variable,
+    Vector,
 )
 from gevo.errors import CompileError, UnsupportedError
 
@@ -109,7 +111,7 @@ def _operand(text: str) -> Operand:
         assert isinstance(value, int)
         return Address(base, value)
     if first == "{":
-        return tuple(_scalar(part) for part in text[1:-1].split(","))
+        return Vector(tuple(_scalar(part) for part in text[1:-1].split(",")))
     if first == "(":
         return Group(tuple(part.strip() for part in text[1:-1].split(",") if part.strip()))
     if first == "!":
@@ -120,7 +122,7 @@ def _operand(text: str) -> Operand:
     return _scalar(text)
 
 
-def _scalar(text: str) -> str | int | Float:
+def _scalar(text: str) -> Scalar:
     text = text.strip()
     return number(text) if text[:1].isdigit() or text[:1] == "-" else text
 
@@ -154,22 +156,23 @@ class _Parser:
             elif match := _ALIAS.match(self.text, self.at):
                 self.aliases[match[1]] = match[2]
             elif match := _DECLARATION.match(self.text, self.at):
-                for variable in self._declare(match[1]):
+                for variable in self.declare(match[1]):
                     self.variables[variable.name] = variable
             else:
-                self._stop()
+                raise self.error()
             self.at = match.end()
         return Module(self.functions, self.variables, self.files, self.aliases)
 
-    def _stop(self) -> None:
+    def error(self) -> CompileError:
+        """What to raise where the text is not PTX."""
         line = self.text.count("\n", 0, self.at) + 1
         rest = self.text[self.at :].strip().partition("\n")[0][:60]
-        raise CompileError(f"PTX line {line}: cannot read {rest!r}")
+        return CompileError(f"PTX line {line}: cannot read {rest!r}")
 
     def _function(self, match: re.Match[str]) -> None:
         name = match["name"]
         entry = match["kind"] == "entry"
-        signature = (name, entry, self._params(match["returns"]), self._params(match["params"]))
+        signature = (name, entry, self.params(match["returns"]), self.params(match["params"]))
         if match["end"] == ";":
             self.functions.setdefault(name, Function(*signature))
             return
@@ -189,12 +192,12 @@ class _Parser:
             limits,
         )
 
-    def _params(self, text: str | None) -> tuple[Variable, ...]:
+    def params(self, text: str | None) -> tuple[Variable, ...]:
         if not text or not text.strip():
             return ()
-        return tuple(v for part in text.split(",") for v in self._declare(part))
+        return tuple(v for part in text.split(",") for v in self.declare(part))
 
-    def _declare(self, text: str) -> list[Variable]:
+    def declare(self, text: str) -> list[Variable]:
         """The variables of one declaration, such as ``.shared .align 4 .b8 tile[1024]``."""
         text = text.strip()
         at, space, kind, align, vector, extern, ptr = 0, "", "", 0, 1, False, False
@@ -222,7 +225,7 @@ class _Parser:
                 return []
         if not kind:
             if not text.lstrip().startswith("."):
-                self._stop()
+                raise self.error()
             return []
         found: list[Variable] = []
         while at < len(text) and (match := _DECLARATOR.match(text, at)):
@@ -240,25 +243,12 @@ class _Parser:
                 at = end + 1
             if counts and not counts[0] and init:
                 counts[0] = -(-len(init) // (prod(counts[1:]) * vector))
-            for one in [name] if many is None else [f"{name}{i}" for i in range(int(many))]:
-                found.append(
-                    Variable(
-                        one,
-                        space,
-                        kind,
-                        prod(counts) * vector,
-                        align or SIZES[kind] * vector,
-                        init,
-                        not counts,
-                        extern,
-                    )
-                )
+            shape = (space, kind, prod(counts) * vector, align or SIZES[kind] * vector)
+            names = [name] if many is None else [f"{name}{i}" for i in range(int(many))]
+            found += [Variable(one, *shape, init, not counts, extern) for one in names]
             while at < len(text) and (text[at].isspace() or text[at] in ",}"):
                 at += 1
         return found
-
-    declare = _declare
-    params = _params
 
 
 def _initial(text: str, *, byte: bool) -> tuple[int | Float | Reloc, ...]:
@@ -302,8 +292,7 @@ class _Body:
             match = match_at(text, at)
             if match is None:
                 self.parser.at = at
-                self.parser._stop()  # noqa: SLF001  (the parser of this very body)
-                return
+                raise self.parser.error()
             at = match.end()
             kind = match.lastgroup
             if kind == "args":
@@ -374,7 +363,7 @@ class _Body:
                 return Pair(self._name(first), self._name(second))
             case Group(names):
                 return Group(tuple(map(self._name, names)))
+            case Vector(parts):
+                return Vector(tuple(self._name(x) if isinstance(x, str) else x for x in parts))
             case Float() | Address() | int():
                 return operand
-            case tuple():
-                return tuple(self._name(x) if isinstance(x, str) else x for x in operand)

@@ -93,9 +93,7 @@ def load(artefact: bytes) -> Program:
     }
     variables = {name: module.variables[name] for name in places}
     functions = {name: index for index, name in enumerate(module.functions)}
-    return Program(
-        kernels, variables, places, constants, size, dict(module.files), functions
-    )
+    return Program(kernels, variables, places, constants, size, dict(module.files), functions)
 
 
 def _place(module: Module) -> tuple[dict[str, int], int, int]:
@@ -107,11 +105,10 @@ def _place(module: Module) -> tuple[dict[str, int], int, int]:
     constants = 0
     for space in ("global", "const"):
         for variable in variables:
-            if variable.space == space and variable.count:
+            if variable.space == space and variable.length:
                 at = align(at, max(variable.align, 256))
                 places[variable.name] = at
                 at += variable.size
         if space == "global":
             constants = at = align(at, PAGE)
     return places, constants, align(at, PAGE)
-

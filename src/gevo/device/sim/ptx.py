@@ -49,7 +49,15 @@ class Group(NamedTuple):
 
 Scalar: TypeAlias = str | int | Float
 """A register, symbol or special register by name; or a literal."""
-Operand: TypeAlias = str | int | Float | Not | Pair | Address | Group | tuple["str | int | Float", ...]
+
+
+class Vector(NamedTuple):
+    """Several scalars together, ``{%r1, %r2}``."""
+
+    parts: tuple[Scalar, ...]
+
+
+Operand: TypeAlias = Scalar | Vector | Not | Pair | Address | Group
 
 
 class Line(NamedTuple):
@@ -90,12 +98,12 @@ class Reloc(NamedTuple):
 
 
 class Variable(NamedTuple):
-    """A variable in some state space; `count` 0 is an array of unknown size."""
+    """A variable in some state space; `length` 0 is an array of unknown size."""
 
     name: str
     space: str
     type: str
-    count: int
+    length: int
     align: int
     init: tuple[int | Float | Reloc, ...] = ()
     scalar: bool = True
@@ -103,7 +111,7 @@ class Variable(NamedTuple):
 
     @property
     def size(self) -> int:
-        return SIZES[self.type] * self.count
+        return SIZES[self.type] * self.length
 
 
 class Prototype(NamedTuple):

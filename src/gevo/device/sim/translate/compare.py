@@ -72,7 +72,8 @@ def _packed(e: Emitter, code: Instruction, kind: str) -> None:
     packs = [e.read(x, "i32") for x in code.args[1:3]]
     for shift, predicate in ((0, target.first), (16, target.second)):
         a, b = (
-            widen(e, e.op(f"trunc i32 {e.op(f'lshr i32 {p}, {shift}')} to i16"), kind) for p in packs
+            widen(e, e.op(f"trunc i32 {e.op(f'lshr i32 {p}, {shift}')} to i16"), kind)
+            for p in packs
         )
         if "ftz" in code.mods:
             a, b = flush(e, a, kind), flush(e, b, kind)

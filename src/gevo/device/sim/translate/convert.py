@@ -1,8 +1,8 @@
 """Conversions: cvt with its roundings, cvta, mov with packing, isspacep."""
 
 from gevo.device.sim import layout
-from gevo.device.sim.ptx import SIZES, Float, Instruction, Operand
-from gevo.device.sim.translate.emit import BITS, INTEGER, Emitter, integer_of, literal
+from gevo.device.sim.ptx import SIZES, Instruction, Operand, Scalar, Vector
+from gevo.device.sim.translate.emit import BITS, Emitter, integer_of, literal
 from gevo.device.sim.translate.floating import ROUNDING, flush, saturate, widen, working
 from gevo.device.sim.translate.table import pure
 
@@ -30,7 +30,9 @@ def cvt(e: Emitter, code: Instruction) -> None:
     to, of = code.mods[-2:]
     if to in {"f16x2", "bf16x2"} and of == "f32":
         rounding = next((ROUNDING[m] for m in code.mods if m in ROUNDING), 0)
-        high, low = (_round_half(e, code, e.read(x, "float"), to[:-2], rounding) for x in code.args[1:3])
+        high, low = (
+            _round_half(e, code, e.read(x, "float"), to[:-2], rounding) for x in code.args[1:3]
+        )
         value = e.op(f"shl i32 {e.op(f'zext i16 {high} to i32')}, 16")
         e.write(code.args[0], "i32", e.op(f"or i32 {value}, {e.op(f'zext i16 {low} to i32')}"))
     elif to == "tf32":
@@ -168,23 +170,24 @@ def _pack(e: Emitter, code: Instruction) -> None:
     bits = {"u16": 16, "s16": 16, "u8": 8, "s8": 8}.get(to)
     if bits is None:
         raise e.unsupported()
+    target, high, low, *rest = code.args
     value = "0"
-    if len(code.args) > 3:
-        value = e.op(f"shl i32 {e.read(code.args[3], 'i32')}, {2 * bits}")
-    for operand, shift in ((code.args[1], bits), (code.args[2], 0)):
+    if rest:
+        value = e.op(f"shl i32 {e.read(rest[0], 'i32')}, {2 * bits}")
+    for operand, shift in ((high, bits), (low, 0)):
         part = e.op(f"and i32 {_clamp(e, e.read(operand, 'i32'), of, to)}, {(1 << bits) - 1}")
         value = e.op(f"or i32 {value}, {e.op(f'shl i32 {part}, {shift}')}")
-    e.write(code.args[0], "i32", value)
+    e.write(target, "i32", value)
 
 
 @pure("mov")
 def mov(e: Emitter, code: Instruction) -> None:
-    target, source = code.args
+    target, source = code.args[:2]
     kind = integer_of(code.mods[-1])
-    if isinstance(target, tuple) and not isinstance(target, (Float,)):
-        _unpack(e, target, e.read(source, kind), kind)
-    elif isinstance(source, tuple) and not isinstance(source, Float) and type(source) is tuple:
-        e.write(target, kind, _packed(e, source, kind))
+    if isinstance(target, Vector):
+        _unpack(e, target.parts, e.read(source, kind), kind)
+    elif isinstance(source, Vector):
+        e.write(target, kind, _packed(e, source.parts, kind))
     else:
         if isinstance(source, str) and source in e.registers:
             # keep a float a float: its bits need not pass through an integer
@@ -194,7 +197,7 @@ def mov(e: Emitter, code: Instruction) -> None:
         e.write(target, kind, e.read(source, kind))
 
 
-def _unpack(e: Emitter, parts: tuple[Operand, ...], value: str, kind: str) -> None:
+def _unpack(e: Emitter, parts: tuple[Scalar, ...], value: str, kind: str) -> None:
     size = BITS[kind] // len(parts)
     for index, part in enumerate(parts):
         if part == "_":
@@ -203,7 +206,7 @@ def _unpack(e: Emitter, parts: tuple[Operand, ...], value: str, kind: str) -> No
         e.write(part, f"i{size}", e.op(f"trunc {kind} {shifted} to i{size}"))
 
 
-def _packed(e: Emitter, parts: tuple[Operand, ...], kind: str) -> str:
+def _packed(e: Emitter, parts: tuple[Scalar, ...], kind: str) -> str:
     size = BITS[kind] // len(parts)
     total = ""
     for index, part in enumerate(parts):
@@ -235,7 +238,3 @@ def isspacep(e: Emitter, code: Instruction) -> None:
     args = (("ptr", "%launch"), ("i64", e.read(code.args[1], "i64")), ("i32", str(number)))
     truth = e.call("i32", "gevo_isspacep", *args)
     e.write(code.args[0], "i1", e.op(f"icmp ne i32 {truth}, 0"))
-
-
-def integer_for(size: int) -> str:
-    return INTEGER[size]

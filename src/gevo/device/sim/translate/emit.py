@@ -5,17 +5,13 @@ written back at the end if another block may read it. No optimiser has to run af
 what makes a variant cheap to try.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from gevo.device.sim import layout
 from gevo.device.sim.ptx import SIZES, Float, Instruction, Not, Operand
 from gevo.errors import UnsupportedError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 INTEGER = {1: "i8", 2: "i16", 4: "i32", 8: "i64", 16: "i128"}
 """The LLVM integer of so many bytes."""
@@ -219,7 +215,7 @@ class Emitter:
             self.do(f"store {kind} {known[kind]}, ptr {pointer}")
 
     @contextmanager
-    def only_if(self, condition: str, results: Iterable[str]) -> "Iterator[None]":
+    def only_if(self, condition: str, results: Iterable[str]) -> Generator[None]:
         """Emit what follows for threads where the condition holds; `results` merge with old values."""
         names = [name for name in results if name in self.registers]
         own = {name: integer_of(self.registers[name]) for name in names}
@@ -236,9 +232,7 @@ class Emitter:
         self.values = saved
         for name in names:
             kind = own[name]
-            merged = self.op(
-                f"phi {kind} [ {new[name]}, %{last} ], [ {old[name]}, %{before} ]"
-            )
+            merged = self.op(f"phi {kind} [ {new[name]}, %{last} ], [ {old[name]}, %{before} ]")
             self.values[name] = {kind: merged}
 
 

@@ -98,7 +98,7 @@ def receive(e: Emitter, code: Instruction) -> None:
     if kind == "pred" or (code.op in {"bar", "barrier"} and kind != "u32"):
         e.write(first, "i1", e.op(f"trunc i64 {whole} to i1"))
     else:
-        t = integer_of(kind) if kind in {"b64"} and code.op != "match" else "i32"
+        t = integer_of(kind) if kind == "b64" and code.op != "match" else "i32"
         e.write(first, t, e.convert(whole, "i64", t))
     if isinstance(target, Pair):
         flag = e.op(f"load i32, ptr {e.lane_field(layout.FLAG)}")

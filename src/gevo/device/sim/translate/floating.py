@@ -89,7 +89,9 @@ def _packed(
     packs = [e.read(x, whole) for x in inputs]
     total = "0"
     for shift in (0, bits):
-        parts = [e.op(f"trunc {whole} {e.op(f'lshr {whole} {p}, {shift}')} to i{bits}") for p in packs]
+        parts = [
+            e.op(f"trunc {whole} {e.op(f'lshr {whole} {p}, {shift}')} to i{bits}") for p in packs
+        ]
         if kind == "f32":
             floats = [e.op(f"bitcast i32 {p} to float") for p in parts]
             one = e.op(f"bitcast float {_whole(e, code, compute, kind, floats)} to i32")
@@ -100,9 +102,7 @@ def _packed(
     e.write(code.args[0], whole, total)
 
 
-def _half(
-    e: Emitter, code: Instruction, compute: Scalar, kind: str, values: Sequence[str]
-) -> str:
+def _half(e: Emitter, code: Instruction, compute: Scalar, kind: str, values: Sequence[str]) -> str:
     if code.op in {"fma", "mad"}:
         value = e.call("i16", f"gevo_fma_{kind}", *(("i16", v) for v in values))
         if not {"ftz", "sat", "relu"} & set(code.mods):
@@ -111,9 +111,7 @@ def _half(
     return narrow(e, _whole(e, code, compute, kind, [widen(e, v, kind) for v in values]), kind)
 
 
-def _whole(
-    e: Emitter, code: Instruction, compute: Scalar, kind: str, values: Sequence[str]
-) -> str:
+def _whole(e: Emitter, code: Instruction, compute: Scalar, kind: str, values: Sequence[str]) -> str:
     if "ftz" in code.mods:
         values = [flush(e, v, kind) for v in values]
     return _finish(e, code, kind, compute(kind, values))

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from gevo.device.sim.flow import CARRY
-from gevo.device.sim.ptx import SIZES, Instruction
+from gevo.device.sim.ptx import Instruction
 from gevo.device.sim.translate import floating
-from gevo.device.sim.translate.emit import Emitter, integer_of, literal
+from gevo.device.sim.translate.emit import Emitter, integer_of
 from gevo.device.sim.translate.table import pure
 
 Binary = Callable[[Emitter, str, str, str, bool], str]
@@ -14,7 +14,7 @@ Binary = Callable[[Emitter, str, str, str, bool], str]
 
 def is_float(code: Instruction) -> bool:
     kind = code.mods[-1] if code.mods else ""
-    return kind[:1] == "f" or kind.startswith("bf") or kind.startswith("tf")
+    return kind.startswith(("f", "bf", "tf"))
 
 
 def signed(kind: str) -> bool:
@@ -158,10 +158,9 @@ def div_rem(e: Emitter, code: Instruction) -> None:
     kind, sign = integer_of(code.mods[-1]), signed(code.mods[-1])
     a, b = e.read(code.args[1], kind), e.read(code.args[2], kind)
     zero = e.op(f"icmp eq {kind} {b}, 0")
-    special = zero
-    if sign:  # MIN / -1 would fault on the host
-        minus = e.op(f"icmp eq {kind} {b}, -1")
-        special = e.op(f"or i1 {zero}, {minus}")
+    # MIN / -1 would fault on the host
+    minus = e.op(f"icmp eq {kind} {b}, -1") if sign else "false"
+    special = e.op(f"or i1 {zero}, {minus}")
     safe = e.op(f"select i1 {special}, {kind} 1, {kind} {b}")
     value = e.op(f"{'s' if sign else 'u'}{code.op} {kind} {a}, {safe}")
     if sign:
@@ -236,7 +235,3 @@ def dot(e: Emitter, code: Instruction) -> None:
 def _field(e: Emitter, value: str, start: int, bits: int, sign: bool) -> str:
     cut = e.op(f"trunc i32 {e.op(f'lshr i32 {value}, {start}')} to i{bits}")
     return extend(e, cut, f"i{bits}", "i32", sign)
-
-
-def constant(value: int, kind: str) -> str:
-    return literal(value, kind)

@@ -17,9 +17,9 @@ from gevo.device.sim.translate.callgraph import (
 )
 from gevo.device.sim.translate.calls import Calls
 from gevo.device.sim.translate.emit import Emitter, Site, integer_of, literal
+from gevo.device.sim.translate.families import EFFECTS, PURE
 from gevo.device.sim.translate.memory import trace_slot
 from gevo.device.sim.translate.special import special
-from gevo.device.sim.translate.table import EFFECTS, PURE
 
 _ALONE, _SPINS = 1, 2
 """Block flags of the runtime."""
@@ -157,7 +157,7 @@ ret void"""
         raise e.unsupported(f"unknown name {name}")
 
     def _shared(self, e: Emitter, variable: Variable) -> str:
-        if not variable.count:
+        if not variable.length:
             self.dynamic_align = max(self.dynamic_align, variable.align)
             return e.load_launch(layout.DYNAMIC_BASE, "i64")
         if variable.name not in self.shared:
@@ -195,9 +195,7 @@ ret void"""
             flags |= _SPINS
         line = next((c.line.line for c in (*block.code, block.end) if c and c.line), 0)
         place = exchange.KINDS.index(kind)
-        self.infos.append(
-            BlockInfo(place, block.issued, len(sites), len(self.sites), flags, line)
-        )
+        self.infos.append(BlockInfo(place, block.issued, len(sites), len(self.sites), flags, line))
         self.sites.extend(sites)
 
     def _enter(self, e: Emitter, block: Block, number: int) -> None:

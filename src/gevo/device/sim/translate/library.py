@@ -3,12 +3,37 @@
 LIBM1 = (
     *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos", "cosh", "erf"),
     *("erfc", "exp", "exp2", "expm1", "fabs", "floor", "lgamma", "log", "log10", "log1p", "log2"),
-    *("logb", "nearbyint", "rint", "round", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc"),
+    *(
+        "logb",
+        "nearbyint",
+        "rint",
+        "round",
+        "sin",
+        "sinh",
+        "sqrt",
+        "tan",
+        "tanh",
+        "tgamma",
+        "trunc",
+    ),
 )
-LIBM2 = ("atan2", "copysign", "fdim", "fmax", "fmin", "fmod", "hypot", "nextafter", "pow", "remainder")
+LIBM2 = (
+    "atan2",
+    "copysign",
+    "fdim",
+    "fmax",
+    "fmin",
+    "fmod",
+    "hypot",
+    "nextafter",
+    "pow",
+    "remainder",
+)
 LIBM3 = ("fma",)
 _FAST = {
-    **{f"fast_{name}f": f"{name}f" for name in ("sin", "cos", "tan", "exp", "log", "log2", "log10")},
+    **{
+        f"fast_{name}f": f"{name}f" for name in ("sin", "cos", "tan", "exp", "log", "log2", "log10")
+    },
     "fast_powf": "powf",
     "fast_exp10f": "exp10f",
 }

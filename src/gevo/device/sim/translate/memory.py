@@ -8,7 +8,7 @@ the runtime also checks it against the exact bounds of the buffer.
 from collections.abc import Sequence
 
 from gevo.device.sim import layout
-from gevo.device.sim.ptx import SIZES, Address, Instruction, Operand
+from gevo.device.sim.ptx import SIZES, Address, Instruction, Operand, Vector
 from gevo.device.sim.translate.convert import write_integer
 from gevo.device.sim.translate.emit import INTEGER, Emitter, Site, integer_of, literal
 from gevo.device.sim.translate.floating import narrow, widen
@@ -89,10 +89,7 @@ def _vector(code: Instruction) -> int:
 
 
 def _elements(operand: Operand, count: int) -> Sequence[Operand]:
-    if count == 1 and not (type(operand) is tuple):
-        return (operand,)
-    assert isinstance(operand, tuple)
-    return operand
+    return operand.parts if isinstance(operand, Vector) else [operand] * count
 
 
 @effect("ld", "ldu")
@@ -181,7 +178,9 @@ def _update_float(e: Emitter, name: str, kind: str, t: str, old: str, given: str
     if kind.endswith("x2"):
         total = "0"
         for shift in (0, 16):
-            a, b = (e.op(f"trunc i32 {e.op(f'lshr i32 {v}, {shift}')} to i16") for v in (old, given))
+            a, b = (
+                e.op(f"trunc i32 {e.op(f'lshr i32 {v}, {shift}')} to i16") for v in (old, given)
+            )
             part = _update_float(e, name, kind[:-2], "i16", a, b)
             placed = e.op(f"shl i32 {e.op(f'zext i16 {part} to i32')}, {shift}")
             total = e.op(f"or i32 {total}, {placed}")
