@@ -1,6 +1,9 @@
 """The tutorial's files and commands work as they are printed."""
 
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,20 +12,22 @@ from gevo.device import Limits, open_device
 from gevo.find import find
 from gevo.workload import SPLITS
 
-TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial.md"
+TUTORIAL = (Path(__file__).parents[2] / "docs" / "tutorial.md").read_text()
+FEWER = {"1000": "40", "5000": "60"}
+"""Budgets for the test in place of the printed ones; too small to find a best variant to export."""
 
 
 @pytest.fixture
 def folder(tmp_path):
     """A folder with the files that the tutorial tells its reader to save."""
     block = re.compile(r"^```\w+\n(?://|#) (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-    for name, text in block.findall(TUTORIAL.read_text()):
+    for name, text in block.findall(TUTORIAL):
         (tmp_path / name).write_text(text)
     return tmp_path
 
 
 def test_its_workload_agrees_with_its_reference(folder):
-    workload = find(str(folder / "blur.py")).workload
+    workload = find(str(folder / "smooth.py")).workload
     device = open_device("sim")
     artefact = device.build(workload.program().text)
     for split in SPLITS:
@@ -31,3 +36,29 @@ def test_its_workload_agrees_with_its_reference(folder):
             got, want = workload.run(gpu, case), workload.reference(case)
             gpu.close()
             assert workload.error(got, want) <= workload.rounding
+
+
+@pytest.mark.slow
+def test_its_commands_run_one_after_the_other(folder):
+    commands = re.findall(r"^    gevo (?!--help)(.+)$", TUTORIAL, re.MULTILINE)
+    assert [command.split()[0] for command in commands] == [
+        "run",
+        "show",
+        "show",
+        "export",
+        "resume",
+    ]
+    for command in commands:
+        words = [FEWER.get(word, word) for word in shlex.split(command)]
+        if words[0] == "export":
+            words += ["--variant", "v0"]
+        done = subprocess.run(
+            [sys.executable, "-m", "gevo", *words],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+    assert ".entry" in (folder / "smooth.ptx").read_text()

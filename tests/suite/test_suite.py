@@ -8,11 +8,11 @@ import direct
 import numpy as np
 import pytest
 from direct import tiny
-from gevo.llvm.source import read
 from mistakes import MISTAKES
 
 from gevo.device import Limits, Stopped, open_device
 from gevo.find import find
+from gevo.llvm.source import read
 from gevo.suite import SUITE, kernels
 from gevo.workload import SPLITS, Case
 
