@@ -19,8 +19,10 @@ def fixture_of(path: Path) -> str:
 
 def check(path: Path, artefact: bytes) -> None:
     gpu = open_device("sim").open(artefact, Limits())
-    CHECKS[fixture_of(path)](gpu)
-    gpu.close()
+    try:
+        CHECKS[fixture_of(path)](gpu)
+    finally:
+        gpu.close()
 
 
 @pytest.mark.slow
