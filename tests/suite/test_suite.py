@@ -2,6 +2,7 @@
 
 import os
 import pkgutil
+import re
 import signal
 
 import direct
@@ -11,8 +12,11 @@ from direct import tiny
 from mistakes import MISTAKES
 
 from gevo.device import Limits, Stopped, open_device
+from gevo.evaluate.local import Local
+from gevo.evaluate.verdict import Verdict
 from gevo.find import find
 from gevo.llvm.source import read
+from gevo.patch import Edit, Patch
 from gevo.suite import SUITE, kernels
 from gevo.workload import SPLITS, Case
 
@@ -84,6 +88,21 @@ def test_runs_large_as_its_reference_says(workload):
     artefact = DEVICE.build(workload.program().text)
     (case,) = workload.cases("large")
     assert agrees(workload, run(workload, artefact, case), workload.reference(case))
+
+
+def test_a_patch_that_drops_the_last_write_is_not_ok(workload):
+    program = workload.program()
+    lines = [line for line in program.text.splitlines() if line.startswith("  ")]
+    last = max(n for n, line in enumerate(lines) if re.search(r"^  (store|.* atomicrmw) ", line))
+    edit = Edit("delete", (f"i{last}",), 1)
+    assert re.search("store|atomicrmw", program.describe(edit))
+    with Local(workload, workers=1) as evaluator:
+        assert evaluator.prepare().evaluation.ok
+        evaluator.submit("honest", Patch())
+        evaluator.submit("cheat", Patch((edit,)))
+        verdicts = {key: evaluation.verdict for key, evaluation in evaluator.results()}
+    assert verdicts["honest"] is Verdict.OK
+    assert verdicts["cheat"] in (Verdict.WRONG, Verdict.NONFINITE)
 
 
 @pytest.mark.parametrize(
