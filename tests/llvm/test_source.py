@@ -109,7 +109,7 @@ def test_missing_header_of_the_users_is_clangs_error(write):
 
 @pytest.mark.parametrize(
     "header",
-    ["cub/cub.cuh", "thrust/sort.h", "curand_kernel.h", "mma.h", "cuda/atomic", "cublas_v2.h"],
+    ["cub/cub.cuh", "thrust/sort.h", "curand_kernel.h", "cuda/atomic", "cublas_v2.h"],
 )
 @pytest.mark.usefixtures("no_toolkit")
 def test_headers_of_the_toolkit_name_the_two_ways_out(header, write):
@@ -231,6 +231,23 @@ def test_device_malloc_in_cuda_is_named(write):
     path = write("m.cu", "__global__ void k(int **p) { *p = (int *)malloc(4); }")
     with pytest.raises(UnsupportedError, match=r"m\.cu: k uses memory allocated by device code"):
         read(path)
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("texture<float, 1> t;", "textures (texture)"),
+        ("__global__ void k(cudaTextureObject_t t) { tex2D<float>(t, 1, 2); }", "textures (tex2D)"),
+        ("__global__ void k(cudaSurfaceObject_t t) { surf2Dread(t); }", "surfaces (surf2Dread)"),
+        ("__global__ void k() { k<<<1, 1>>>(); }", "dynamic parallelism (kernel launch)"),
+        ("#include <mma.h>", "tensor cores (mma.h)"),
+    ],
+)
+def test_what_cannot_be_run_is_named_in_cuda_too(code, words, write):
+    path = write("k.cu", f"\n{code}\n")
+    with pytest.raises(UnsupportedError) as error:
+        read(path)
+    assert one_line(error) == f"{path}:2: {words} cannot be run by gevo"
 
 
 MANGLED = {

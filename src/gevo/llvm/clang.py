@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from gevo.errors import CompileError, SourceError
+from gevo.errors import CompileError, SourceError, UnsupportedError
 
 ARCH = "sm_70"
 _INCLUDE = Path(__file__).parent / "include"
@@ -20,8 +20,16 @@ _EMIT = ("-x", "cuda", "--cuda-device-only", f"--cuda-gpu-arch={ARCH}", "-O3", "
 _TOOLKIT_HEADER = re.compile(
     r"(cub|thrust|cuda|nv|cooperative_groups|cutlass|cute|crt)/.*"
     r"|(cu(rand|blas|fft|sparse|solver|dnn|da)|nv|npp|helper_|texture_|surface_|sm_|cooperative_)\w*"
-    r"\.(h|hpp|cuh)|mma\.h|channel_descriptor\.h"
+    r"\.(h|hpp|cuh)|channel_descriptor\.h"
 )
+# Errors of clang that mean: this source uses what gevo cannot run.
+_UNSUPPORTED = (
+    (re.compile(r"'(tex[123]D\w*|tex1Dfetch|texCubemap\w*|texture)'"), "textures"),
+    (re.compile(r"'(surf[123]D\w*|surface)'"), "surfaces"),
+    (re.compile(r"(kernel launch) from __device__ or __global__"), "dynamic parallelism"),
+    (re.compile(r"'((?:nvcuda|wmma)\w*|mma\.h)'"), "tensor cores"),
+)
+_FIRST_ERROR = re.compile(r"^(.*?:\d+):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)
 _MISSING = re.compile(r"fatal error: '([^']+)' file not found")
 
 
@@ -31,10 +39,21 @@ def compile_cuda(path: Path, options: Sequence[str] = ()) -> str:
     if done.returncode == 0:
         sys.stderr.write(done.stderr)
         return done.stdout
+    _name_unsupported(done.stderr)
     missing = _MISSING.search(done.stderr)
     if missing is None or not _TOOLKIT_HEADER.fullmatch(missing[1]):
         raise CompileError(done.stderr.strip())
     return _with_toolkit(path, options, missing[1])
+
+
+def _name_unsupported(errors: str) -> None:
+    first = _FIRST_ERROR.search(errors)
+    if first is None:
+        return
+    for pattern, what in _UNSUPPORTED:
+        found = pattern.search(first[2])
+        if found:
+            raise UnsupportedError(f"{first[1]}: {what} ({found[1]}) cannot be run by gevo")
 
 
 def _bundled(path: Path, options: Sequence[str]) -> subprocess.CompletedProcess[str]:
