@@ -9,7 +9,7 @@ from exact import MODES, rounded, same
 from ptx_kernels import DOUBLES, DTYPES, FLOATS, apply, integers, size, wrap
 
 INTEGERS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")
-WHOLE = {"rni": lambda x: round(x), "rzi": math.trunc, "rmi": math.floor, "rpi": math.ceil}
+WHOLE = {"rni": round, "rzi": math.trunc, "rmi": math.floor, "rpi": math.ceil}
 
 
 def limits(kind):

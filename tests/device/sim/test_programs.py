@@ -123,7 +123,12 @@ def test_printf_does_nothing_and_assert_stops(gpu):
 
 
 def test_atomics(gpu):
-    a, f, d, wide = gpu.zeros(4, np.int32), gpu.zeros(1), gpu.zeros(1, np.float64), gpu.zeros(2, np.uint64)
+    a, f, d, wide = (
+        gpu.zeros(4, np.int32),
+        gpu.zeros(1),
+        gpu.zeros(1, np.float64),
+        gpu.zeros(2, np.uint64),
+    )
     u = gpu.array(np.array([2**32 - 1, 0, 0, 0, 0], np.uint32))
     gpu.launch("atoms", 1, 64, a, u, f, d, wide)
     assert a.get().tolist() == [63, -63, -128, 42]
@@ -159,7 +164,9 @@ def test_64_bit_division_and_double_maths(gpu, rng):
     q, r, d = gpu.empty(64, np.int64), gpu.empty(64, np.uint64), gpu.empty(64, np.float64)
     gpu.launch("div64", 1, 64, gpu.array(a), gpu.array(b), q, r, d)
     rows = [(int(x), int(y)) for x, y in zip(a, b, strict=True)]
-    assert q.get().tolist() == [abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) for x, y in rows]
+    assert q.get().tolist() == [
+        abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) for x, y in rows
+    ]
     assert r.get().tolist() == [x % 2**64 % (y % 2**64) for x, y in rows]
     x, y = a.astype(float), b.astype(float)
     want = x / y + np.sqrt(np.abs(x)) + np.exp2(np.fmod(y, 10))

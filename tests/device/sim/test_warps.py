@@ -82,7 +82,13 @@ def test_votes_and_matches(order):
 
 def test_reductions_and_election():
     values = list(range(32))
-    for name, want in (("add.u32", sum(values)), ("min.s32", 0), ("max.u32", 31), ("xor.b32", 0), ("or.b32", 31)):
+    for name, want in (
+        ("add.u32", sum(values)),
+        ("min.s32", 0),
+        ("max.u32", 31),
+        ("xor.b32", 0),
+        ("or.b32", 31),
+    ):
         got, _ = run(f"redux.sync.{name} %d, %t, -1;")
         assert set(got.tolist()) == {want}, name
     got, _ = run("elect.sync %x0|%p0, 0xFFFFFFF0; selp.u32 %x1, 100, 0, %p0; add.u32 %d, %x0, %x1;".replace(
@@ -93,7 +99,9 @@ def test_reductions_and_election():
 def test_lanes_that_have_left_are_not_waited_for():
     code = """setp.ge.u32 %p0, %t, 20; @%p0 exit;
     vote.sync.ballot.b32 %d, 1, 0xFFFFFFFF;"""
-    got, _ = run(code.replace("1, 0xF", "%p1, 0xF").replace("vote", "setp.eq.u32 %p1, %t, %t; vote"))
+    got, _ = run(
+        code.replace("1, 0xF", "%p1, 0xF").replace("vote", "setp.eq.u32 %p1, %t, %t; vote")
+    )
     assert set(got[:20].tolist()) == {(1 << 20) - 1}
     assert set(got[20:].tolist()) == {0}
 

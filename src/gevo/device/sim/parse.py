@@ -105,7 +105,7 @@ def _operand(text: str) -> Operand:
     if first == "[":
         match = _ADDRESS.match(text)
         if match is None:
-            raise UnsupportedError(f"PTX operand {text!r} is not an address that sim knows")
+            return text  # of an instruction that nobody translates
         base, offset = match.groups()
         value = number(offset) if offset else 0
         assert isinstance(value, int)
@@ -165,8 +165,9 @@ class _Parser:
 
     def error(self) -> CompileError:
         """What to raise where the text is not PTX."""
-        line = self.text.count("\n", 0, self.at) + 1
-        rest = self.text[self.at :].strip().partition("\n")[0][:60]
+        rest = self.text[self.at :].lstrip()
+        line = self.text.count("\n", 0, len(self.text) - len(rest)) + 1
+        rest = rest.partition("\n")[0].rstrip()[:60]
         return CompileError(f"PTX line {line}: cannot read {rest!r}")
 
     def _function(self, match: re.Match[str]) -> None:

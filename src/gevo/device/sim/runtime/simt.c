@@ -144,6 +144,12 @@ EXPORT int32_t gevo_next(struct warp *w) {
   return choose(w);
 }
 
+/* Fill memory whose content nobody may rely on. */
+static void poison(const struct launch *l, uint64_t address, uint64_t size) {
+  uint32_t word = l->poison ? 0xFFFFFFFFu : 0x7FFBADADu, *at = (uint32_t *)address;
+  for (uint64_t i = 0; i < (size + 3) / 4; i++) at[i] = word;
+}
+
 static void begin_warp(struct launch *l, struct warp *w, int id, uint32_t threads, int place) {
   uint32_t n = (uint32_t)l->n_blocks;
   w->launch = l;
@@ -172,14 +178,7 @@ static void begin_warp(struct launch *l, struct warp *w, int id, uint32_t thread
     w->tid[2][lane] = (int32_t)(thread / l->ntid[0] / l->ntid[1]);
   }
   w->ready = w->live;
-  if (l->local_size)
-    memset((void *)w->local[0], l->poison ? 0xFF : 0xAD, LANES * l->local_size);
-}
-
-static void poison_shared(struct launch *l) {
-  uint32_t word = l->poison ? 0xFFFFFFFFu : 0x7FFBADADu;
-  uint32_t *at = (uint32_t *)l->shared_base;
-  for (uint64_t i = 0; i < (l->shared_size + 3) / 4; i++) at[i] = word;
+  if (l->local_size) poison(l, w->local[0], LANES * l->local_size);
 }
 
 static int run_warp(struct launch *l, struct warp *w) {
@@ -230,7 +229,7 @@ static void run_grid(struct launch *l) {
     l->ctaid[0] = (uint32_t)(at % l->nctaid[0]);
     l->ctaid[1] = (uint32_t)(at / l->nctaid[0] % l->nctaid[1]);
     l->ctaid[2] = (uint32_t)(at / l->nctaid[0] / l->nctaid[1]);
-    if (l->shared_size) poison_shared(l);
+    if (l->shared_size) poison(l, l->shared_base, l->shared_size);
     if (l->waits) {
       run_waiting_block(l, threads, n_warps);
       if (l->stop) return;

@@ -99,7 +99,8 @@ def load(e: Emitter, code: Instruction) -> None:
     base = pointer(e, code, code.args[1], size * count, "load")
     t = integer_of(kind) if kind not in {"f32", "f64"} else {"f32": "float", "f64": "double"}[kind]
     for index, target in enumerate(_elements(code.args[0], count)):
-        value = e.op(f"load {t}, ptr {e.at(base, index * size)}, align {size}")
+        # volatile, so that a load whose result nobody reads faults all the same
+        value = e.op(f"load volatile {t}, ptr {e.at(base, index * size)}, align {size}")
         if target == "_":
             continue
         if t in {"float", "double"}:
