@@ -1,11 +1,12 @@
 """A made-up program whose every edit has a known effect, to study the search without an IR.
 
-It has `sites`, in blocks that run more or less often. A draw of a hash decides what each edit does:
-fail, nothing, slow down, or save its site's share of the time (some at the price of an error).
-Beside these there are *chains*: two or three particular deletions that save much together, while the
-first ones alone do nothing and the last one alone fails, as edits of real kernels do. Some pairs of
-useful edits fail together. Results resemble those of random edits to real kernels: about two thirds
-fail, a quarter do nothing.
+It has `sites`, in blocks that run more or less often, of which a third are *soft*: some edits there
+save part of the site's time, others at the price of an error. What each edit does is decided by a
+hash of it: mostly it fails; else it does nothing, slows the program down or, at a soft site, saves.
+Beside these there are *chains*: two or three particular deletions that save much together, while
+all but the last do nothing alone and the last one alone fails, as edits of real kernels do. Many
+pairs of useful edits fail together. The shares follow single random edits to a real stencil kernel:
+two thirds failed, a tenth made it faster.
 """
 
 import hashlib
@@ -20,7 +21,8 @@ from gevo.patch import Edit, Patch
 from gevo.program import Profile, Variant
 
 KINDS = ("copy", "delete", "move", "replace", "swap", "operand")
-USEFUL = {"copy": 0.01, "delete": 0.08, "move": 0.02, "replace": 0.03, "swap": 0.01, "operand": 0.1}
+USEFUL = {"copy": 0.25, "delete": 0.4, "move": 0.1, "replace": 0.5, "swap": 0.05, "operand": 0.6}
+"""How likely an edit at a soft site is to save time."""
 
 
 def _hash(*parts: object) -> float:
@@ -46,10 +48,11 @@ class Landscape:
         rng = np.random.default_rng([seed, 77])
         self.blocks = [f"b{i}" for i in range(10)]
         self.block_of = [int(b) for b in np.sort(rng.integers(0, 10, sites))]
-        runs = rng.choice([1.0, 4.0, 16.0, 64.0], 10)
+        runs = rng.choice([1.0, 2.0, 4.0, 8.0], 10)
         self.profile: Profile = dict(zip(self.blocks, map(float, runs), strict=True))
-        cost = runs[self.block_of] * rng.exponential(1.0, sites)
-        self.cost = [float(c) for c in cost / cost.sum() * 0.6]
+        soft = rng.random(sites) < 1 / 3
+        cost = runs[self.block_of] * rng.gamma(2.0, 1.0, sites) * soft
+        self.cost = [float(c) for c in cost / cost.sum() * 0.3]
         self.chains: list[tuple[tuple[int, ...], float]] = []
         free = [int(s) for s in rng.permutation(sites)]
         for index in range(chains):
@@ -89,14 +92,15 @@ class Landscape:
         if edit.kind == "delete" and site in self.in_chain:
             return Effect("chain")
         draw = _hash(self.seed, edit.kind, edit.args, edit.seed % 4)
-        if draw < USEFUL[edit.kind]:
+        useful = USEFUL[edit.kind] if self.cost[site] else 0.0
+        if draw < useful:
             part = 0.3 + 0.7 * _hash(self.seed, edit, "part")
             error = 10 ** (-4 * _hash(self.seed, edit, "error"))
             wrong = _hash(self.seed, edit, "wrong") < 0.4
             return Effect("save", self.cost[site] * part, error if wrong else 0.0)
-        if draw < USEFUL[edit.kind] + 0.08:
+        if draw < useful + 0.1 * (1 - useful):
             return Effect("slow", -0.05 * _hash(self.seed, edit, "slow"))
-        if draw < USEFUL[edit.kind] + 0.33:
+        if draw < useful + 0.25 * (1 - useful):
             return Effect("nothing")
         return Effect("fail")
 
@@ -134,7 +138,7 @@ class Landscape:
 
 @cache
 def _pair_fails(seed: int, a: int, b: int) -> bool:
-    return _hash(seed, a, b, "pair") < 0.1
+    return _hash(seed, a, b, "pair") < 0.25
 
 
 def _visible(effect: Effect, edit: Edit) -> bool:

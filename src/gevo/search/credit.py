@@ -5,16 +5,18 @@ from typing import Self
 
 import numpy as np
 
-MEMORY = 0.98
-"""What is left of a past trial after each newer one: the last fifty or so count."""
+MEMORY = 0.995
+"""What is left of a past trial after each newer one of its kind: the last few hundred count."""
+PRIOR = 20.0
+"""How many trials it takes to believe a kind's own record more than that of all kinds together."""
 
 
 class Credit:
     """Draws edit kinds by their rate of success, which fades as the search moves on.
 
-    What pays off changes: at first almost any edit that deletes work does, later few do. A floor
-    keeps every kind in play, and a prior of one success in two trials, common to all kinds, keeps
-    the first lucky draw from deciding the run.
+    What pays off changes as the search moves on, so old trials fade. Successes are rare (one edit
+    in thirty, say), so each kind is taken to be like all kinds together until its own record says
+    otherwise: the first lucky draw must not decide the run. A floor keeps every kind in play.
     """
 
     def __init__(self, kinds: Sequence[str], floor: float) -> None:
@@ -24,8 +26,9 @@ class Credit:
 
     def shares(self) -> dict[str, float]:
         """The probability of each kind."""
+        common = (sum(self._successes.values()) + 1.0) / (sum(self._trials.values()) + PRIOR)
         rates = {
-            kind: (self._successes[kind] + 1.0) / (self._trials[kind] + 2.0)
+            kind: (self._successes[kind] + PRIOR * common) / (self._trials[kind] + PRIOR)
             for kind in self._trials
         }
         total = sum(rates.values())

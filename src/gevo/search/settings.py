@@ -14,14 +14,14 @@ class Settings:
 
     population: int = 32
     """Variants that live at once, and that are judged in each generation."""
-    crossover: float = 0.6
+    crossover: float = 0.7
     """The share of children that have two parents."""
-    mutation: float = 0.8
+    mutation: float = 0.6
     """The share of crossed children that are mutated as well; the others always are."""
     crossover_kind: CrossoverKind = "shared"
-    append: float = 0.75
+    append: float = 0.8
     """Of all mutations, the share that adds an edit."""
-    drop: float = 0.15
+    drop: float = 0.1
     """The share that removes an edit; what remains gives one a new repair seed."""
     initial_edits: tuple[int, int] = (1, 3)
     """The fewest and the most edits of a fresh variant."""
