@@ -9,7 +9,7 @@ from gevo.device import Limits, open_device
 from gevo.llvm.source import read
 
 HERE = Path(__file__).parent
-SOURCES = sorted((HERE.parent / "llvm" / "fixtures").iterdir())
+SOURCES = sorted((HERE.parent / "llvm" / "fixtures").glob("*.[clb][ulc]"))
 PTX = sorted((HERE / "fixtures").iterdir())
 
 

@@ -76,14 +76,14 @@ UNARY = {
     "tgamma": (_double(math.gamma), (uniform(0.01, 33), uniform(-9.9, -0.01)), 6, 12),
     # Python's own lgamma is off by 30 ulp near its zeros.
     "lgamma": (_double(math.lgamma), (uniform(0.01, 0.8), uniform(2.5, 50)), 5, 40),
-    "cbrt": (np.cbrt, (powers(-900, 900),), 0.6, 0.6),
-    "rcbrt": (lambda x: 1 / np.cbrt(x), (powers(-900, 900),), 1.6, 1.6),
+    "cbrt": (np.cbrt, (powers(-900, 900),), 1, 0.6),
+    "rcbrt": (lambda x: 1 / np.cbrt(x), (powers(-900, 900),), 2, 1.6),
     "rsqrt": (lambda x: 1 / np.sqrt(x), (powers(-900, 900, signed=False),), 1, 1.6),
 }
 BINARY = {
     "pow": (np.power, (powers(-3, 3, signed=False), uniform(-38, 38)), 1.2, 1.5),
     "atan2": (np.arctan2, (powers(-20, 20), powers(-20, 20)), 1.6, 1.8),
-    "hypot": (np.hypot, (powers(-20, 20), powers(-20, 20)), 0.6, 0.6),
+    "hypot": (np.hypot, (powers(-20, 20), powers(-20, 20)), 1.3, 1.3),
 }
 
 

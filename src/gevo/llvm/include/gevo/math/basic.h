@@ -155,47 +155,20 @@ GEVO_MATH float rsqrt(float x) {
 }
 GEVO_MATH double rsqrt(double x) { return 1.0 / sqrt(x); }
 
-// sqrt(x^2 + y^2 + …) where no square overflows or vanishes.
+// sqrt(x^2 + y^2) where no square overflows or vanishes: both are scaled by a power of two first.
 template <class T> GEVO_MATH T hypot(T x, T y) {
-  x = fabs(x);
-  y = fabs(y);
-  T big = x > y ? x : y, small = x > y ? y : x;
-  if (isinf(x) || isinf(y)) return infinity<T>();
-  if (isnan(x) || isnan(y)) return nan<T>();
-  if (big == 0) return big;
-  T m;
-  int e = split(big, &m);
-  T a = ldexp(big, -e), b = ldexp(small, -e);
-  pair<T> aa = exact_product(a, a);
-  T s = fma(b, b, aa.hi) , h = sqrt(s);
-  T rest = fma(b, b, aa.hi - s) + aa.lo;
-  return ldexp(h + (fma(-h, h, s) + rest) / (h + h), e);
+  typedef traits<T> t;
+  T a = fabs(x), b = fabs(y), big = a > b ? a : b, small = a > b ? b : a;
+  int up = 2 * t::bias - (int)(bits(big) >> t::mantissa);
+  up = up < 1 ? 1 : up > 2 * t::bias - 1 ? 2 * t::bias - 1 : up;
+  T scale = power_of_two<T>(up - t::bias), u = big * scale, v = small * scale;
+  T h = sqrt(fma(v, v, u * u)) * power_of_two<T>(t::bias - up);
+  return a == infinity<T>() || b == infinity<T>() ? infinity<T>() : h;
 }
 
 template <class T> GEVO_MATH T rhypot(T x, T y) { return T(1) / hypot(x, y); }
 template <class T> GEVO_MATH T norm3d(T x, T y, T z) { return hypot(hypot(x, y), z); }
 template <class T> GEVO_MATH T rnorm3d(T x, T y, T z) { return T(1) / norm3d(x, y, z); }
 template <class T> GEVO_MATH T norm4d(T x, T y, T z, T w) { return hypot(hypot(x, y), hypot(z, w)); }
-
-// A guess from the bits, good to 5 bits, and steps of Halley's method, which triple them.
-template <class T> GEVO_MATH T cbrt(T x) {
-  typedef traits<T> t;
-  if (x == 0 || !isfinite(x)) return x + x;
-  T m;
-  int e = split(fabs(x), &m);
-  int third = (e + 3 * t::bias) / 3 - t::bias, rest = e - 3 * third;
-  m = m * (T)(1 << rest);
-  T y = fma(T(0.1658), m, T(0.9));
-  if (m > 3) y = fma(T(0.1), m, T(1.2));
-  const int steps = sizeof(T) == 4 ? 3 : 4;
-  for (int i = 0; i < steps - 1; ++i) {
-    T c = y * y * y;
-    y = y * ((c + (m + m)) / ((c + c) + m));
-  }
-  T residual = fma(y * y, -y, m) - fma(y, y, -(y * y)) * y;
-  y = y + residual / (T(3) * (y * y));
-  return copysign(y * power_of_two<T>(third), x);
-}
-template <class T> GEVO_MATH T rcbrt(T x) { return T(1) / cbrt(x); }
 
 GEVO_MATH_END

@@ -13,6 +13,15 @@ GEVO_MATH float hardware_exp2(float x) {
 #endif
 }
 
+// The hardware's log2(x) for float, whose absolute error is small.
+GEVO_MATH float hardware_log2(float x) {
+#ifdef GEVO_MATH_ON_HOST
+  return (float)__builtin_log2((double)x);
+#else
+  return __nvvm_lg2_approx_f(x);
+#endif
+}
+
 template <class T> struct constants;
 template <> struct constants<float> {
   static constexpr float log2_e = 1.44269502f, log2_10 = 3.32192802f, log10_e = 0.434294492f;
@@ -147,49 +156,39 @@ GEVO_MATH double log_core(double f, double c) {
   return f - (h - fma(s, h + p, c));
 }
 
-// Whatever a logarithm is where its argument is not positive and finite.
-template <class T> GEVO_MATH bool log_special(T x, T *y) {
-  if (x > 0 && x < infinity<T>()) return false;
-  *y = x == 0 ? -infinity<T>() : x > 0 ? x : nan<T>();
-  return true;
+// A logarithm where its argument is positive and finite, and what it is elsewhere. One choice at the
+// end is shorter than branches around the work.
+template <class T> GEVO_MATH T log_choose(T x, T y) {
+  T other = x == 0 ? -infinity<T>() : x > 0 ? x : nan<T>();
+  return x > 0 && x < infinity<T>() ? y : other;
 }
 
 template <class T> GEVO_MATH T log(T x) {
   typedef constants<T> c;
-  T y;
-  if (log_special(x, &y)) return y;
   reduced<T> r = log_reduce(x, c::log_lowest);
-  return fma(r.e, c::ln2_short, log_core(r.m - 1, r.e * c::ln2_rest));
+  return log_choose(x, fma(r.e, c::ln2_short, log_core(r.m - 1, r.e * c::ln2_rest)));
 }
 
 template <class T> GEVO_MATH T log2(T x) {
   typedef constants<T> c;
-  T y;
-  if (log_special(x, &y)) return y;
   reduced<T> r = log_reduce(x, c::log_lowest);
-  return fma(log_core(r.m - 1, T(0)), c::log2_e, r.e);
+  return log_choose(x, fma(log_core(r.m - 1, T(0)), c::log2_e, r.e));
 }
 
 template <class T> GEVO_MATH T log10(T x) {
   typedef constants<T> c;
-  T y;
-  if (log_special(x, &y)) return y;
   reduced<T> r = log_reduce(x, c::log_lowest);
   T low = fma(log_core(r.m - 1, T(0)), c::log10_e, r.e * c::log10_2_rest);
-  return fma(r.e, c::log10_2_short, low);
+  return log_choose(x, fma(r.e, c::log10_2_short, low));
 }
 
 // log(1 + x); what 1 + x loses by rounding is put back.
 template <class T> GEVO_MATH T log1p(T x) {
   typedef constants<T> c;
-  T y;
-  T u = T(1) + x;
-  if (log_special(u, &y)) return y;
-  pair<T> s = exact_sum(T(1), x);
-  reduced<T> r = log_reduce(u, c::log_lowest);
-  T lost = s.lo / u;
-  y = fma(r.e, c::ln2_short, log_core(r.m - 1, fma(r.e, c::ln2_rest, lost)));
-  return u == 1 ? x : y;
+  pair<T> u = exact_sum(T(1), x);
+  reduced<T> r = log_reduce(u.hi, c::log_lowest);
+  T y = log_core(r.m - 1, fma(r.e, c::ln2_rest, u.lo / u.hi));
+  return u.hi == 1 ? x : log_choose(u.hi, fma(r.e, c::ln2_short, y));
 }
 
 GEVO_MATH_END

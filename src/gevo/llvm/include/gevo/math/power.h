@@ -61,4 +61,30 @@ template <class T> GEVO_MATH T pow(T x, T y) {
   return signbit(x) && odd ? -result : result;
 }
 
+// The hardware's logarithm and power give a guess, which a step of Newton's method completes.
+GEVO_MATH float cbrt(float x) {
+  float a = fabs(x);
+  float y = hardware_exp2(hardware_log2(a) * 0.333333343f);
+  y = fma(y - a / (y * y), -0.333333343f, y);
+  return x == 0 || !isfinite(x) ? x + x : copysign(y, x);
+}
+// A line as a guess for the mantissa, and steps of Halley's method, which triple the good digits.
+GEVO_MATH double cbrt(double x) {
+  if (x == 0 || !isfinite(x)) return x + x;
+  double m;
+  int e = split(fabs(x), &m);
+  int third = (e + 3 * 1023) / 3 - 1023;
+  m *= (double)(1 << (e - 3 * third));
+  double y = m > 3.0 ? fma(0.1, m, 1.2) : fma(0.1658, m, 0.9);
+  for (int i = 0; i < 3; ++i) {
+    double c = y * y * y;
+    y = y * ((c + (m + m)) / ((c + c) + m));
+  }
+  double square = y * y;
+  double residual = fma(square, -y, m) - fma(y, y, -square) * y;
+  y = y + residual / (3.0 * square);
+  return copysign(y * power_of_two<double>(third), x);
+}
+template <class T> GEVO_MATH T rcbrt(T x) { return T(1) / cbrt(x); }
+
 GEVO_MATH_END
