@@ -6,7 +6,7 @@
 #define __global__ __attribute__((global))
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
-#define __managed__ __attribute__((managed))
+#define __managed__ __attribute__((device))
 #define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __inline__ inline
