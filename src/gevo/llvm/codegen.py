@@ -5,6 +5,7 @@ answered and address spaces are inferred) and then through the back end. LLVM en
 that it cannot select instructions for, so callers who feed it variants do so in a child process.
 """
 
+import re
 from functools import cache
 from typing import Any, cast
 
@@ -15,22 +16,31 @@ from gevo.errors import CompileError
 llvm: Any = llvmlite.binding  # llvmlite has no types
 
 TRIPLE = "nvptx64-nvidia-cuda"
+_ARCH = "sm_70"
 # The version of PTX that sources are compiled for; without it LLVM cannot select __activemask().
-_PTX = "+ptx78"
+_PTX = 78
+_TARGET_CPU = re.compile(r'"target-cpu"="(sm_\d+[af]?)"')
+_TARGET_PTX = re.compile(r"\+ptx(\d+)")
 
 # Full debug sections triple the size of the PTX and nothing here reads them; `.loc` lines stay.
 _DIRECTIVES_ONLY = "emissionKind: DebugDirectivesOnly"
 _VERBOSE_KINDS = ("emissionKind: FullDebug", "emissionKind: LineTablesOnly")
 
 
-def to_ptx(text: str, *, arch: str = "sm_70") -> str:
-    """Optimise a module at O3 and emit PTX for `arch`; `CompileError` if LLVM refuses it."""
+def to_ptx(text: str, *, arch: str | None = None) -> str:
+    """Optimise a module at O3 and emit PTX; `CompileError` if LLVM refuses it.
+
+    `arch` is what the module itself was compiled for, if it says so: some instructions exist only on
+    newer GPUs, and some only on older ones.
+    """
+    arch = arch or max(_TARGET_CPU.findall(text), key=_number, default=_ARCH)
+    version = max((int(found) for found in _TARGET_PTX.findall(text)), default=_PTX)
     for kind in _VERBOSE_KINDS:
         text = text.replace(kind, _DIRECTIVES_ONLY)
     try:
         # Closed before an error can leave: a module must not outlive its context.
         with llvm.parse_assembly(text, llvm.create_context()) as module:
-            machine = _machine(arch)
+            machine = _machine(arch, max(version, _PTX))
             builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(3))
             builder.getModulePassManager().run(module, builder)
             return cast("str", machine.emit_assembly(module))
@@ -39,10 +49,15 @@ def to_ptx(text: str, *, arch: str = "sm_70") -> str:
 
 
 @cache
-def _machine(arch: str) -> Any:
+def _machine(arch: str, version: int) -> Any:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    return llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=arch, features=_PTX, opt=3)
+    target = llvm.Target.from_triple(TRIPLE)
+    return target.create_target_machine(cpu=arch, features=f"+ptx{version}", opt=3)
+
+
+def _number(arch: str) -> int:
+    return int(arch[3:].rstrip("af"))
 
 
 def _one_line(error: Exception) -> str:

@@ -1,0 +1,84 @@
+"""LLVM-IR to PTX: what comes out, for which GPU, and what is refused."""
+
+import os
+import re
+
+import pytest
+
+from gevo.errors import CompileError
+from gevo.llvm.codegen import to_ptx
+
+HEAD = 'target triple = "nvptx64-nvidia-cuda"\n'
+KERNEL = """
+define ptx_kernel void @k(ptr addrspace(1) %p, i32 %n) {attributes} {{
+  %i = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %w = mul i32 %i, 4
+  {body}
+  %q = getelementptr i32, ptr addrspace(1) %p, i32 %i
+  store i32 %v, ptr addrspace(1) %q{debug}
+  ret void{debug}
+}}
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+"""
+
+
+def module(body="%v = add i32 %w, %n", attributes="", debug="", tail=""):
+    return HEAD + KERNEL.format(body=body, attributes=attributes, debug=debug) + tail
+
+
+def test_a_kernel_becomes_an_entry():
+    ptx = to_ptx(module())
+    assert re.search(r"\.visible \.entry k\(", ptx)
+    assert ".target sm_70" in ptx
+    assert "shl.b32" in ptx or "mad.lo" in ptx
+
+
+def test_dead_code_is_gone():
+    assert "div" not in to_ptx(module("%dead = sdiv i32 %w, %n\n  %v = add i32 %n, 0"))
+
+
+def test_it_is_built_for_the_gpu_it_was_compiled_for():
+    attributes = '"target-cpu"="sm_80" "target-features"="+ptx82,+sm_80"'
+    body = "%v = call i32 @llvm.nvvm.redux.sync.add(i32 %w, i32 -1)"
+    ptx = to_ptx(module(body, attributes, tail="declare i32 @llvm.nvvm.redux.sync.add(i32, i32)"))
+    assert ".target sm_80" in ptx
+    assert "redux.sync.add" in ptx
+    assert ".target sm_60" in to_ptx(module(attributes='"target-cpu"="sm_60"'))
+    assert ".target sm_90" in to_ptx(module(), arch="sm_90")
+
+
+@pytest.mark.parametrize("kind", ["FullDebug", "LineTablesOnly", "DebugDirectivesOnly"])
+def test_lines_are_kept_without_debug_sections(kind):
+    tail = f"""
+!llvm.dbg.cu = !{{!0}}
+!llvm.module.flags = !{{!3}}
+!0 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus, file: !1, emissionKind: {kind})
+!1 = !DIFile(filename: "a.cu", directory: "")
+!2 = distinct !DISubprogram(name: "k", file: !1, line: 3, type: !4, unit: !0, spFlags: DISPFlagDefinition)
+!3 = !{{i32 2, !"Debug Info Version", i32 3}}
+!4 = !DISubroutineType(types: !{{null}})
+!5 = !DILocation(line: 7, scope: !2)
+"""
+    ptx = to_ptx(module(attributes="!dbg !2", debug=", !dbg !5", tail=tail))
+    assert re.search(r"\.loc\s+1 7 0", ptx)
+    assert not re.search(r"\.section\s+\.debug_(info|line|str|abbrev)", ptx)
+
+
+def test_what_llvm_refuses_is_one_line():
+    for text in ("not IR", module("%v = add i32 %w, %missing")):
+        with pytest.raises(CompileError, match="LLVM cannot make PTX") as error:
+            to_ptx(text)
+        assert "\n" not in str(error.value)
+
+
+def test_what_it_cannot_select_ends_only_the_child():
+    """LLVM aborts the process; callers run it in one that they can lose."""
+    body = "%v = call i32 @llvm.nvvm.redux.sync.add(i32 %w, i32 -1)"
+    text = module(body, tail="declare i32 @llvm.nvvm.redux.sync.add(i32, i32)")
+    child = os.fork()
+    if not child:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        to_ptx(text)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status)
