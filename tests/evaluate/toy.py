@@ -65,6 +65,10 @@ class ToyDevice:
             os.abort()
         return text.encode()
 
+    def prepare(self, artefact, kernels):
+        if "\nunrunnable" in artefact.decode():
+            raise CompileError("no such instruction")
+
     def open(self, artefact, limits, *, poison=0):
         return ToyGpu(artefact.decode().split("\n")[1:], limits, poison)
 
@@ -283,10 +287,10 @@ class ToyGpu:
 
     def lies(self, x, y):
         """A well-formed message of the wrong kind."""
-        from gevo.evaluate.wire import Built, frame
+        from gevo.evaluate.wire import Prepare, frame
 
         for fd in _sockets():
-            os.write(fd, frame(Built("0" * 64, 0, {})))
+            os.write(fd, frame(Prepare("search")))
         time.sleep(3600)
 
     def nests(self, x, y):
@@ -381,6 +385,17 @@ class NanReference(Toy):
         y = gpu.double(case.x)
         y[7] = np.nan
         return {"y": y, "sum": y.sum()}
+
+    def reference(self, case):
+        y = np.where(np.arange(case.x.size) == 7, np.nan, 2 * case.x)
+        return {"sum": np.nan, "y": y}
+
+
+class NanOutput(Toy):
+    """NaN, and no reference that says so."""
+
+    def run(self, gpu, case):
+        return gpu.double(case.x) * np.float32(np.nan)
 
 
 class Uninitialised(Toy):

@@ -39,6 +39,8 @@ class Usage:
     launches: int = 0
     memory: int = 0
     """The most bytes of buffers alive at once."""
+    kernels: tuple[str, ...] = ()
+    """The kernels that were launched, each once."""
     changed: tuple[int, ...] = ()
     """Uploaded buffers (in order of upload) that the kernels wrote to and left different."""
     marks: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -129,6 +131,13 @@ class Device(Protocol):
 
     def build(self, text: str) -> bytes:
         """The artefact for a verified module; raises `CompileError` if the back end rejects it."""
+        ...
+
+    def prepare(self, artefact: bytes, kernels: Sequence[str]) -> None:
+        """Do ahead what `open` would have to do to launch these kernels, as far as a fork inherits it.
+
+        Raises `SourceError` if the device cannot run the artefact.
+        """
         ...
 
     def open(self, artefact: bytes, limits: Limits, *, poison: int = 0) -> Gpu:

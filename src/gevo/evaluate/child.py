@@ -1,10 +1,11 @@
 """What a child does: it computes, sends what came out, and judges nothing.
 
-Each task here runs in a forked child of a worker (see `sandbox`), after each step waiting for the
-worker's leave to take the next, so that a variant that is already found wanting costs no more.
+Each task here runs in a forked child of a worker (see `sandbox`), after each run waiting for the
+worker's leave to do the next, so that a variant that is already found wanting costs no more. What
+runs has been built by the worker: LLVM is safe enough to be called there, and the pages that it
+touches need not be copied for every variant.
 """
 
-import hashlib
 import inspect
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from gevo.device import Device, Limits, Stopped, Usage
 from gevo.errors import SourceError, one_line
 from gevo.evaluate.clock import Clock
 from gevo.evaluate.sandbox import Channel, last_words
-from gevo.evaluate.wire import Built, Failed, Header, Ran, named_arrays
+from gevo.evaluate.wire import Failed, Header, Ran, named_arrays
 from gevo.find import line_of
 from gevo.patch import Patch
 from gevo.program import Program
@@ -32,36 +33,28 @@ class Bench:
     cases: Sequence[Case]
 
 
-def try_patch(
-    channel: Channel, bench: Bench, patch: Patch, runs: Sequence[tuple[int, int, Limits]]
+def try_artefact(
+    channel: Channel, bench: Bench, artefact: bytes, runs: Sequence[tuple[int, int, Limits]]
 ) -> None:
-    """Apply a patch, verify, build, and do all runs, given as (case, poison, limits)."""
+    """Do all runs of an artefact, given as (case, poison, limits)."""
     clock = Clock()
     clock.add({"fork": channel.forked})
     with _failures_told(channel, clock, bench.workload):
-        with clock("apply"):
-            variant = bench.program.apply(patch)
-        with clock("verify"):
-            fault = bench.program.verify(variant.text)
-        if fault is not None:
-            channel.send(Failed("invalid", fault, clock.take()))
-            return
-        with clock("build"):
-            artefact = bench.device.build(variant.text)
-        digest = hashlib.sha256(artefact).hexdigest()
-        channel.send(Built(digest, len(variant.skipped), clock.take()))
-        for case, poison, limits in runs:
-            channel.wait()
+        for number, (case, poison, limits) in enumerate(runs):
+            if number:
+                channel.wait()
             _run(channel, clock, bench, artefact, case, poison, limits)
         channel.wait()  # to be looked at, and then killed
 
 
-def try_marked(channel: Channel, bench: Bench) -> None:
-    """Run the marked program on the smallest case, to learn how often each block runs."""
+def try_build(channel: Channel, bench: Bench, patch: Patch, kernels: Sequence[str]) -> None:
+    """Build a variant and do nothing with it."""
     clock = Clock()
     with _failures_told(channel, clock, bench.workload):
-        artefact = bench.device.build(bench.program.marked())
-        _run(channel, clock, bench, artefact, 0, 0, Limits())
+        text = bench.program.apply(patch).text
+        if bench.program.verify(text) is None:
+            bench.device.prepare(bench.device.build(text), kernels)
+        channel.send(Ran([], Usage(), clock.take()))
 
 
 def refer(channel: Channel, bench: Bench, reference: Callable[[Case], object]) -> None:

@@ -24,7 +24,7 @@ _TRIES = 2
 """A patch that takes this many workers with it is judged for it."""
 _STILLBORN = 3
 """So many workers in a row may be killed before they are ready."""
-_SETUP = 900.0
+_SETUP = 1900.0
 """Seconds that a worker may take to get ready for a split."""
 _MARGIN = 0.5
 """Seconds beyond the deadline that a worker has to report a timeout itself."""
@@ -184,7 +184,7 @@ class Local:
         worker.tasks.append(task)
         news = self._learnt[worker.told :]
         worker.told = len(self._learnt)
-        self._send(worker, Job(task.number, task.patch, task.split, news))
+        self._send(worker, Job(task.number, task.patch, task.split, news, task.tries > 0))
 
     def _ask(self, worker: _Worker, split: Split) -> None:
         if not worker.tasks:

@@ -6,24 +6,27 @@ measure of all the others.
 
 import gc
 import hashlib
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NoReturn
 
 import msgspec
+import numpy as np
 
 from gevo.device import Limits, Usage
-from gevo.errors import EvaluationError, WorkloadError
+from gevo.errors import EvaluationError, SourceError, WorkloadError
 from gevo.evaluate import child, judge, linux, sandbox
 from gevo.evaluate.clock import Clock
 from gevo.evaluate.vault import Vault
 from gevo.evaluate.verdict import Evaluation, Verdict
-from gevo.evaluate.wire import Baseline, Built, GarbledError, Header, Ran
+from gevo.evaluate.wire import Baseline, GarbledError, Header, Ran
 from gevo.patch import Patch
+from gevo.program import Variant
 from gevo.workload import Array, Split
 
-SETUP_SECONDS = 300.0
-"""How long the unedited program, or the reference, may take over all cases of a split."""
+_SETUP = {"search": 60.0, "held-out": 600.0, "large": 600.0}
+"""Seconds that the unedited program, or the reference, may take over all cases of a split."""
 _FAILURES = (
     judge.Fault,
     GarbledError,
@@ -63,7 +66,7 @@ class Trial:
         self._bench = bench
         self._main = main
         self._name = bench.workload.name
-        self._deadline = SETUP_SECONDS
+        self._deadline = _SETUP[split]
         runs, artefact = self._run_unedited()
         self._expected = self._expect(runs, self._refer())
         del runs
@@ -72,6 +75,7 @@ class Trial:
         self._tolerance = bench.workload.rounding
         self._notes = [f" ({case!r})" for case in bench.cases]
         unedited = self._check_unedited(artefact)
+        profile = self._profile() if split == "search" else {}
         # The second time around, when whatever a device prepares once has been prepared.
         self._deadline = max(patience, 30 * unedited.seconds["total"])
         self._notes = [""] * len(bench.cases)
@@ -79,7 +83,7 @@ class Trial:
         self.baseline = Baseline(
             split=split,
             evaluation=unedited,
-            profile=self._profile() if split == "search" else {},
+            profile=profile,
             cases=tuple(map(repr, bench.cases)),
             tolerance=self._tolerance,
             deadline=self._deadline,
@@ -91,33 +95,87 @@ class Trial:
 
     # --- judging ---------------------------------------------------------------------------------
 
-    def evaluate(self, patch: Patch, known: Mapping[str, Evaluation]) -> Evaluation:
-        """Judge one patch; `known` holds the evaluations of artefacts seen before."""
+    def evaluate(
+        self, patch: Patch, known: Mapping[str, Evaluation], *, careful: bool = False
+    ) -> Evaluation:
+        """Judge one patch; `known` holds the evaluations of artefacts seen before.
+
+        What is built here could take this process down. If it did so before, be `careful`: let a
+        child try first.
+        """
         clock = Clock()
-        built = Built("", 0, {})
-        runs = [(case, poison, self._expected[case].limits) for case, poison in self._plan()]
+        skipped, digest = 0, ""
+        began = time.monotonic()
         with clock("total"):
-            running = sandbox.start(
-                lambda channel: child.try_patch(channel, self._bench, patch, runs),
-                seconds=self._deadline,
-                room=self._room,
-                main=self._main,
-            )
             try:
-                built = running.expect(Built)
-                clock.add(built.seconds)
-                result = known.get(built.artefact) or self._hear(running, clock)
-            except _FAILURES as failure:
-                if isinstance(failure, sandbox.GaveUpError):
-                    clock.add(failure.message.seconds)
-                fault = judge.fault_of(failure, self._deadline)
+                if careful:
+                    self._rehearse(patch)
+                variant = self._materialise(patch, clock)
+                skipped = len(variant.skipped)
+                artefact = self._build(variant.text, clock)
+                digest = hashlib.sha256(artefact).hexdigest()
+                result = known.get(digest) or self._try(artefact, clock, began + self._deadline)
+            except judge.Fault as fault:
                 result = Evaluation(verdict=fault.verdict, detail=fault.detail)
-            finally:
-                with clock("end"):
-                    running.end()
         return msgspec.structs.replace(
-            result, artefact=built.artefact, skipped=built.skipped, seconds=clock.take()
+            result, artefact=digest, skipped=skipped, seconds=clock.take()
         )
+
+    def _materialise(self, patch: Patch, clock: Clock) -> Variant:
+        program = self._bench.program
+        with clock("apply"):
+            variant = program.apply(patch)
+        with clock("verify"):
+            why = program.verify(variant.text)
+        if why is not None:
+            raise judge.Fault(Verdict.INVALID, why)
+        return variant
+
+    def _build(self, text: str, clock: Clock) -> bytes:
+        try:
+            with clock("build"):
+                return self._bench.device.build(text)
+        except SourceError as error:
+            raise judge.Fault(Verdict.COMPILE, str(error)) from None
+
+    def _rehearse(self, patch: Patch) -> None:
+        """Let a child build a variant, to see whether it lives to tell."""
+        with sandbox.start(
+            lambda channel: child.try_build(channel, self._bench, patch, self._kernels),
+            seconds=self._deadline,
+            main=self._main,
+        ) as running:
+            try:
+                running.expect(Ran)
+            except sandbox.GoneError as gone:
+                how = judge.fault_of(gone, self._deadline).detail
+                raise judge.Fault(Verdict.COMPILE, how) from None
+            except _FAILURES as failure:
+                raise judge.fault_of(failure, self._deadline) from None
+
+    def _try(self, artefact: bytes, clock: Clock, until: float) -> Evaluation:
+        """Run an artefact in a child, and judge what comes out."""
+        try:
+            with clock("open"):
+                self._bench.device.prepare(artefact, self._kernels)
+        except SourceError as error:
+            raise judge.Fault(Verdict.COMPILE, str(error)) from None
+        runs = [(case, poison, self._expected[case].limits) for case, poison in self._plan()]
+        running = sandbox.start(
+            lambda channel: child.try_artefact(channel, self._bench, artefact, runs),
+            seconds=until - time.monotonic(),
+            room=self._room,
+            main=self._main,
+        )
+        try:
+            return self._hear(running, clock)
+        except _FAILURES as failure:
+            if isinstance(failure, sandbox.GaveUpError):
+                clock.add(failure.message.seconds)
+            raise judge.fault_of(failure, self._deadline) from None
+        finally:
+            with clock("end"):
+                running.end()
 
     def _plan(self) -> list[tuple[int, int]]:
         """The runs of an evaluation, cheapest first, as (case, poison)."""
@@ -127,8 +185,9 @@ class Trial:
         """Follow a child through the plan; any fault ends it."""
         times: dict[int, float] = {}
         worst = 0.0
-        for case, poison in self._plan():
-            running.go()
+        for number, (case, poison) in enumerate(self._plan()):
+            if number:
+                running.go()
             ran = running.expect(Ran)
             clock.add(ran.seconds)
             with clock("judge"):
@@ -160,24 +219,33 @@ class Trial:
     def _run_unedited(self) -> tuple[list[tuple[Vault, Usage]], str]:
         """The outputs and usage of the unedited program on every case, without limits."""
         runs = [(case, 0, Limits()) for case in range(len(self._bench.cases))]
+        artefact = self._artefact(self._bench.program.text)
         before = linux.address_space()
         results: list[tuple[Vault, Usage]] = []
         with sandbox.start(
-            lambda channel: child.try_patch(channel, self._bench, Patch(), runs),
-            seconds=SETUP_SECONDS,
+            lambda channel: child.try_artefact(channel, self._bench, artefact, runs),
+            seconds=self._deadline,
             main=self._main,
         ) as running:
             try:
-                built = running.expect(Built)
-                for _ in runs:
-                    running.go()
+                for case in range(len(runs)):
+                    if case:
+                        running.go()
                     ran = running.expect(Ran)
                     results.append((_receive(running, ran), ran.usage))
             except _FAILURES as failure:
                 self._refuse("the unedited program fails", failure, len(results))
             growth = linux.peak_address_space(running.pid) - before
         self._room = 2 * growth + (256 << 20)
-        return results, built.artefact
+        launched = (kernel for _, usage in results for kernel in usage.kernels)
+        self._kernels = tuple(dict.fromkeys(launched))
+        return results, hashlib.sha256(artefact).hexdigest()
+
+    def _artefact(self, text: str) -> bytes:
+        """The artefact of the unedited program; what is wrong with it is the user's to know."""
+        artefact = self._bench.device.build(text)
+        self._bench.device.prepare(artefact, ())
+        return artefact
 
     def _refer(self) -> list[Vault] | None:
         """The workload's own reference for every case, computed where no variant can see it."""
@@ -187,7 +255,7 @@ class Trial:
         results: list[Vault] = []
         with sandbox.start(
             lambda channel: child.refer(channel, self._bench, reference),
-            seconds=SETUP_SECONDS,
+            seconds=self._deadline,
             main=self._main,
         ) as running:
             try:
@@ -204,7 +272,10 @@ class Trial:
         expected: list[Expected] = []
         for case, (outputs, usage) in enumerate(runs):
             want = references[case] if references else outputs
-            self._check_shapes(case, outputs, want)
+            if references:
+                self._check_shapes(case, outputs, want)
+            else:
+                self._check_numbers(case, outputs)
             expected.append(
                 Expected(
                     want={name: want.arrays[name] for name in outputs.arrays},
@@ -232,6 +303,15 @@ class Trial:
                     f" {given.get(name)} and reference() {named.get(name)}; make them agree"
                 )
 
+    def _check_numbers(self, case: int, outputs: Vault) -> None:
+        """A NaN that no reference asks for most likely comes from memory that nothing has written."""
+        for name, array in outputs.arrays.items():
+            if array.dtype.kind in "fc" and np.isnan(array).any():
+                raise WorkloadError(
+                    f"{self._name}: the unedited program gives NaN in output {name} of case {case};"
+                    " initialise what it reads or, if that is right, define reference()"
+                )
+
     def _check_unedited(self, artefact: str) -> Evaluation:
         """Judge the unedited program as any variant: it must be within its own rounding."""
         unedited = self.evaluate(Patch(), {})
@@ -255,9 +335,10 @@ class Trial:
 
     def _profile(self) -> dict[str, float]:
         """How often each block runs on the smallest case."""
+        artefact = self._artefact(self._bench.program.marked())
         with sandbox.start(
-            lambda channel: child.try_marked(channel, self._bench),
-            seconds=SETUP_SECONDS,
+            lambda channel: child.try_artefact(channel, self._bench, artefact, [(0, 0, Limits())]),
+            seconds=self._deadline,
             main=self._main,
         ) as running:
             try:
@@ -267,8 +348,9 @@ class Trial:
         return {block: float(count) for block, count in marks.items()}
 
     def _refuse(self, what: str, failure: Exception, case: int) -> NoReturn:
-        fault = judge.fault_of(failure, SETUP_SECONDS)
-        remedy = "; make the cases smaller" if fault.verdict is Verdict.TIMEOUT else ""
+        fault = judge.fault_of(failure, self._deadline)
+        late = fault.verdict is Verdict.TIMEOUT
+        remedy = "; see whether it ends at all, or make the cases smaller" if late else ""
         raise WorkloadError(
             f"{self._name}: {what} on case {case} ({fault.verdict}: {fault.detail}){remedy}"
         ) from failure

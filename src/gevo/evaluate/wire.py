@@ -61,6 +61,8 @@ class Job(msgspec.Struct, frozen=True, tag=True):
     patch: str
     split: Split
     known: list[tuple[Split, Evaluation]]
+    careful: bool = False
+    """Whether a worker died of this patch before."""
 
 
 # --- from a worker to the main process -----------------------------------------------------------
@@ -100,14 +102,6 @@ class Refused(msgspec.Struct, frozen=True, tag=True):
 
 
 # --- from a child to its worker ------------------------------------------------------------------
-
-
-class Built(msgspec.Struct, frozen=True, tag=True):
-    """There is an artefact; the child waits for leave to run it."""
-
-    artefact: str
-    skipped: int
-    seconds: dict[str, float]
 
 
 class Ran(msgspec.Struct, frozen=True, tag=True):
@@ -152,7 +146,7 @@ class Header(msgspec.Struct, frozen=True):
 
 FromMain = Start | Prepare | Job
 FromWorker = Baseline | Result | Refused
-FromChild = Built | Ran | Failed
+FromChild = Ran | Failed
 
 
 def frame(message: Any) -> bytes:

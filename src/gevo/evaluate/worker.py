@@ -66,7 +66,9 @@ class Worker:
         signal.setitimer(signal.ITIMER_REAL, trial.baseline.deadline + _GRACE)
         known = self._known.setdefault(job.split, {})
         evaluation = trial.evaluate(
-            Patch.parse(job.patch), known if trial.baseline.deterministic else {}
+            Patch.parse(job.patch),
+            known if trial.baseline.deterministic else {},
+            careful=job.careful,
         )
         signal.setitimer(signal.ITIMER_REAL, 0)
         self._learn(job.split, evaluation)

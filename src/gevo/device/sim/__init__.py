@@ -11,6 +11,7 @@ A thread's registers live in a frame of the runtime's, outside device memory; wh
 address is confined to device memory (`memory`), so that no variant can harm the process.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 from gevo.device import Limits
@@ -45,6 +46,13 @@ class Sim:
     def build(self, text: str) -> bytes:
         """PTX of a verified LLVM-IR module; raises `CompileError` if the back end rejects it."""
         return to_ptx(text).encode()
+
+    def prepare(self, artefact: bytes, kernels: Sequence[str]) -> None:
+        """Translate and compile these kernels; raises `UnsupportedError` for what cannot be run."""
+        program = load(artefact)
+        for kernel in kernels:
+            if kernel in program.kernels:
+                program.compiled(kernel)
 
     def open(
         self,

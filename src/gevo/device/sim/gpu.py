@@ -113,6 +113,7 @@ class SimGpu:
         self._uploads: list[SimBuffer] = []
         self._changed_and_freed: set[int] = set()
         self._used = Usage()
+        self._launched: dict[str, None] = {}
         self._marks: dict[str, int] = {}
         self._bytes = 0
         self._shared_mapped = self._local_mapped = 0
@@ -207,6 +208,7 @@ class SimGpu:
         if self._used.launches >= self._limits.launches:
             raise Stopped("fuel", f"more than {self._limits.launches} launches")
         self._used.launches += 1
+        self._launched[name] = None
         self._run(found, self._program.compiled(name), blocks, threads, params, total, shared)
 
     def _run(
@@ -345,6 +347,7 @@ class SimGpu:
             used.fuel,
             used.launches,
             used.memory,
+            tuple(self._launched),
             tuple(sorted(changed | self._changed_and_freed)),
             dict(self._marks),
         )
