@@ -48,6 +48,8 @@ def run_(
     ----------
     workload
         A Python file with a gevo.KernelWorkload, or a name that `gevo suite` lists.
+    options
+        The fields of Options, each of which is an option of its own.
     json
         Print one JSON object on stdout when it is over, and nothing else there.
 

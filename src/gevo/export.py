@@ -25,8 +25,8 @@ class Detail(msgspec.Struct, frozen=True, kw_only=True):
     patch: str
     edits: list[str]
     """Each edit in words, with source lines; what did nothing says why."""
-    held_out: str
-    """The verdict on the held-out cases, or ``not tried``."""
+    checks: dict[str, str]
+    """The verdicts on other cases, by split."""
 
     def json(self) -> str:
         return msgspec.json.encode(self).decode()
@@ -50,7 +50,7 @@ def inspect_variant(run: Path, variant: str) -> Detail:
             program.describe(edit) + (f"  (skipped: {skipped[n]})" if n in skipped else "")
             for n, edit in enumerate(row.patch)
         ],
-        held_out=checks["held-out"].verdict.value if "held-out" in checks else "not tried",
+        checks={split: evaluation.verdict.value for split, evaluation in checks.items()},
     )
 
 

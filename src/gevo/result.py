@@ -20,7 +20,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the error is no more than the workload's own rounding."""
     edits: int
     validated: bool
-    """Whether it also passed on the held-out cases."""
+    """Whether it also passed on the held-out cases, and on the large one if it was tried there."""
+    held_out: float | None = None
+    """Its ratio on the held-out cases."""
+    large: float | None = None
+    """Its ratio on the large case, on which only the best variants are tried."""
     patch: str
 
     @property

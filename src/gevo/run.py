@@ -28,7 +28,7 @@ from gevo.result import Entry, Result
 from gevo.search import Search
 from gevo.store import Store
 from gevo.tally import Tally, result_of, tally
-from gevo.workload import KernelWorkload
+from gevo.workload import KernelWorkload, Split
 
 AHEAD = 3
 """Patches submitted for each worker: enough to keep it busy, few to wait for when stopping."""
@@ -300,18 +300,32 @@ class _Run:
             outstanding += submit() - 1
 
     def _validate(self, evaluator: Evaluator) -> None:
-        """Try the front on held-out cases, and then what takes the place of variants that fail."""
+        """Try the front on held-out cases and its best on the large one.
+
+        A variant that fails leaves the front; what takes its place is tried in turn.
+        """
         checked = 0
-        while checked < CHECKS and (todo := self._tally.unchecked):
-            self._show("checking the front on held-out cases; Ctrl-C to leave it unchecked")
+        while checked < CHECKS:
+            split: Split = "held-out"
+            if not (todo := self._tally.unchecked(split)):
+                split = "large"
+                todo = self._tally.unchecked(split)
+            if not todo:
+                return
+            stage = f"checking on {split} cases; Ctrl-C to leave the rest unchecked"
+            self._show(stage)
+            self._check(0, split, evaluator.prepare(split).evaluation)
             for id_, patch in todo:
-                evaluator.submit(id_, patch, "held-out")
+                evaluator.submit(id_, patch, split)
             for key, evaluation in evaluator.results():
                 assert isinstance(key, int)
-                self._store.add_validation(key, "held-out", evaluation)
-                self._tally.validate(key, [evaluation])
-                self._show("checking the front on held-out cases; Ctrl-C to leave it unchecked")
+                self._check(key, split, evaluation)
+                self._show(stage)
                 checked += 1
+
+    def _check(self, id_: int, split: Split, evaluation: Evaluation) -> None:
+        self._store.add_validation(id_, split, evaluation)
+        self._tally.validate(id_, split, evaluation)
 
     def _show(self, stage: str) -> None:
         if self._watch is None:

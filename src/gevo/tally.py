@@ -1,7 +1,6 @@
 """Counts verdicts and keeps the front while evaluations come in, from a run or from its store."""
 
 from collections import Counter
-from collections.abc import Iterable
 
 from gevo.evaluate.verdict import Evaluation
 from gevo.patch import Patch
@@ -21,7 +20,7 @@ class Tally:
         self._alive: dict[int, Individual] = {}
         self._ids: dict[str, int] = {}
         self._front: list[Individual] = []
-        self._validated: set[int] = set()
+        self._checks: dict[int, dict[str, Evaluation]] = {}
 
     def add(self, id_: int, patch: Patch, evaluation: Evaluation) -> None:
         """Count one evaluation; the unedited program's must come first."""
@@ -33,12 +32,10 @@ class Tally:
             self._ids[str(patch)] = id_
             self._front = front([*self._front, individual])
 
-    def validate(self, id_: int, splits: Iterable[Evaluation]) -> None:
+    def validate(self, id_: int, split: str, evaluation: Evaluation) -> None:
         """Take note of how a variant did on other cases; one that failed leaves the front."""
-        if all(evaluation.ok for evaluation in splits):
-            self._validated.add(id_)
-            return
-        if self._alive.pop(id_, None) is not None:
+        self._checks.setdefault(id_, {})[split] = evaluation
+        if not evaluation.ok and self._alive.pop(id_, None) is not None:
             self._front = front(self._alive.values())
 
     @property
@@ -50,14 +47,19 @@ class Tally:
         """The front with ids, fastest first."""
         return [(self._ids[str(one.patch)], one) for one in self._front]
 
-    @property
-    def unchecked(self) -> list[tuple[int, Patch]]:
-        """Members of the front that were not tried on other cases yet."""
-        return [
-            (id_, one.patch)
-            for id_, one in self.front
-            if one.patch.edits and id_ not in self._validated
-        ]
+    def unchecked(self, split: str) -> list[tuple[int, Patch]]:
+        """What is left to try on a split: the whole front, or on ``large`` the best of it."""
+        members = [(id_, one) for id_, one in self.front if one.patch.edits]
+        if split == "large":
+            exact = [(id_, one) for id_, one in members if one.error == 0.0]
+            members = list(dict([*members[:1], *exact[:1]]).items())
+        return [(id_, one.patch) for id_, one in members if split not in self._checks.get(id_, ())]
+
+    def _ratio(self, id_: int, split: str) -> float | None:
+        mine, unedited = (self._checks.get(n, {}).get(split) for n in (id_, 0))
+        if mine is None or unedited is None or not mine.time or not unedited.time:
+            return None
+        return mine.time / unedited.time
 
     def entries(self) -> list[Entry]:
         """The front in the words of a result."""
@@ -69,7 +71,9 @@ class Tally:
                 error=one.evaluation.error or 0.0,
                 exact=one.error == 0.0,
                 edits=len(one.patch),
-                validated=id_ in self._validated or not one.patch.edits,
+                validated="held-out" in self._checks.get(id_, ()) or not one.patch.edits,
+                held_out=self._ratio(id_, "held-out"),
+                large=self._ratio(id_, "large"),
                 patch=str(one.patch),
             )
             for id_, one in self.front
@@ -82,7 +86,8 @@ def tally(store: Store, settings: Settings) -> Tally:
     for row in store.evaluations():
         counted.add(row.id, row.patch, row.evaluation)
     for id_, splits in store.all_validations().items():
-        counted.validate(id_, splits.values())
+        for split, evaluation in splits.items():
+            counted.validate(id_, split, evaluation)
     return counted
 
 

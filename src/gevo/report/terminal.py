@@ -76,20 +76,27 @@ def _table(*, label: bool) -> Table:
     table.add_column("vs baseline", justify="right", style="bold", no_wrap=True)
     table.add_column("error", justify="right", no_wrap=True)
     table.add_column("edits", justify="right", no_wrap=True)
-    table.add_column("held-out", no_wrap=True)
+    table.add_column("held-out", justify="right", no_wrap=True)
+    table.add_column("large", justify="right", no_wrap=True)
     return table
 
 
 def _cells(entry: Entry, *, checked: bool) -> tuple[str, ...]:
     """One variant as a row of such a table."""
-    if entry.id == "v0":
-        passed = ""
-    elif not checked:
-        passed = "[dim]later[/]"
-    else:
-        passed = "[green]passed[/]" if entry.validated else "[red]not passed[/]"
     error = "exact" if entry.exact else f"{entry.error:.2g}"
-    return entry.id, number(entry.time), speed(entry.ratio), error, str(entry.edits), passed
+    cells = (entry.id, number(entry.time), speed(entry.ratio), error, str(entry.edits))
+    if entry.id == "v0":
+        return (*cells, "", "")
+    if not checked:
+        return (*cells, "[dim]later[/]", "")
+    if not entry.validated:
+        return (*cells, "[red]untried[/]", "")
+    return (*cells, f"[green]{_factor(entry.held_out)}[/]", f"[green]{_factor(entry.large)}[/]")
+
+
+def _factor(ratio: float | None) -> str:
+    """How many times as fast on cases that were checked; nothing if they were not."""
+    return f"{1 / ratio:.3g}x" if ratio else ""
 
 
 def front_table(entries: list[Entry], *, limit: int, checked: bool) -> Table:
@@ -211,13 +218,13 @@ def summary(result: Result) -> RenderableType:
 def outcome(result: Result) -> Table:
     """Baseline, best exact variant, best within the tolerance."""
     table = _table(label=True)
-    table.add_row("baseline", "v0", number(result.baseline["time"]), "", "", "", "")
-    rows: list[tuple[str, Entry | None]] = [("best exact", result.best_exact)]
+    table.add_row("baseline", "v0", number(result.baseline["time"]), "", "", "", "", "")
+    rows: list[tuple[str, Entry | None]] = [("exact", result.best_exact)]
     if result.tolerance > 0:
-        rows.append((f"best within {result.tolerance:g}", result.best))
+        rows.append((f"within {result.tolerance:g}", result.best))
     for label, entry in rows:
         if entry is None:
-            table.add_row(label, "-", "", "no gain", "", "", "")
+            table.add_row(label, "-", "", "no gain", "", "", "", "")
         else:
             table.add_row(label, *_cells(entry, checked=True))
     return table
@@ -229,7 +236,8 @@ def details(detail: Detail) -> RenderableType:
     head.append(detail.verdict, style=COLOURS.get(detail.verdict, ""))
     if detail.time is not None:
         head.append(f"   time {number(detail.time)}   error {detail.error:.3g}")
-    head.append(f"   held-out cases: {detail.held_out}", style="dim")
+    for split, verdict in detail.checks.items():
+        head.append(f"   {split}: {verdict}", style="dim")
     rows: list[RenderableType] = [head]
     if detail.detail:
         rows.append(Text(detail.detail))
