@@ -1,5 +1,6 @@
 """LLVM-IR to PTX: what comes out, for which GPU, and what is refused."""
 
+import faulthandler
 import os
 import re
 
@@ -77,6 +78,7 @@ def test_what_it_cannot_select_ends_only_the_child():
     text = module(body, tail="declare i32 @llvm.nvvm.redux.sync.add(i32, i32)")
     child = os.fork()
     if not child:
+        faulthandler.disable()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         to_ptx(text)
         os._exit(0)

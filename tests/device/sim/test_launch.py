@@ -204,3 +204,26 @@ def test_bad_modules(text, words):
         Sim().open((HEADER + text).encode())
     assert isinstance(error.value, (CompileError, UnsupportedError))
     assert "\n" not in str(error.value)
+
+
+def test_maths_functions_that_nobody_linked_are_answered():
+    text = HEADER
+    kinds = {"b32": ("f32", F), "b64": ("f64", np.float64)}
+    cases = [
+        ("__nv_sinf", "b32", np.sin), ("cosf", "b32", np.cos), ("__nv_exp", "b64", np.exp),
+        ("__nv_rsqrtf", "b32", lambda x: 1 / np.sqrt(x)), ("__nv_fsqrt_rn", "b32", np.sqrt),
+        ("__nv_fast_logf", "b32", np.log), ("log2", "b64", np.log2),
+    ]  # fmt: skip
+    for name, bits, _ in cases:
+        kind, _ = kinds[bits]
+        text += f"""
+.extern .func (.param .{bits} r) {name}(.param .{bits} x);
+.visible .entry call_{name}(.param .u64 a) {{ .reg .{kind} %f; .reg .b64 %a; ld.param.u64 %a, [a]; ld.global.{kind} %f, [%a];
+{{ .param .{bits} p0; .param .{bits} r0; st.param.{kind} [p0], %f; call.uni (r0), {name}, (p0); ld.param.{kind} %f, [r0]; }}
+st.global.{kind} [%a], %f; ret; }}"""
+    gpu = Sim().open(text.encode())
+    for name, bits, oracle in cases:
+        a = gpu.array(np.array([0.75], kinds[bits][1]))
+        gpu.launch(f"call_{name}", 1, 1, a)
+        np.testing.assert_allclose(a.get(), oracle(0.75), rtol=1e-6, err_msg=name)
+    gpu.close()

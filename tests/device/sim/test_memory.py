@@ -98,6 +98,19 @@ def test_constants_and_parameters_are_read_only():
         open_("mov.u64 %w0, table; st.const.u32 [%w0], 9;")
 
 
+@pytest.mark.parametrize("offset", [64, -4, 2, 1 << 20])
+def test_local_memory_is_each_threads_own(offset):
+    code = f"mov.u64 %w0, depot; add.s64 %w0, %w0, {offset};"
+    crash(f"{code} st.local.u32 [%w0], 1;", "store of 4 bytes", threads=64)
+    crash(f"{code} cvta.local.u64 %w0, %w0; ld.u32 %x0, [%w0];", "load of 4 bytes", threads=64)
+
+
+@pytest.mark.parametrize("offset", [16, -4, 1 << 20])
+def test_constants_have_exact_bounds(offset):
+    code = f"mov.u64 %w0, table; add.s64 %w0, %w0, {offset}; ld.const.u32 %x0, [%w0];"
+    crash(code, "load of 4 bytes")
+
+
 def test_freed_buffers_are_gone():
     gpu = open_("ld.global.u32 %x0, [%a];")
     a, b = gpu.zeros(10), gpu.zeros(10)

@@ -19,7 +19,16 @@ static void bad(struct launch *l, int stop, int site, uint64_t address) {
   l->bad_address = address;
 }
 
-static void trace_site(struct launch *l, int site, const uint64_t *row, int64_t n) {
+/* Whether an address in local memory is in the lane's own part of it. */
+static int own_local(const struct warp *w, int64_t lane, uint64_t address) {
+  const struct launch *l = w->launch;
+  uint64_t slot = (uint64_t)((l->waits ? w->id * LANES : 0) + lane);
+  return (address - l->local_base) / l->local_size == slot;
+}
+
+static void trace_site(const struct warp *w, int site, const uint64_t *row) {
+  struct launch *l = w->launch;
+  const int64_t n = w->count;
   const uint64_t size = (uint64_t)l->sites[site].size;
   const struct region *r = &l->regions[l->hits[site]];
   uint64_t seen[LANES];
@@ -33,7 +42,11 @@ static void trace_site(struct launch *l, int site, const uint64_t *row, int64_t 
       l->hits[site] = (uint32_t)found;
       r = &l->regions[found];
     }
-    if (r->space != GLOBAL) continue;
+    if (r->space != GLOBAL) {
+      if (r->space != LOCAL || own_local(w, w->lane[i], address)) continue;
+      bad(l, OUT_OF_BOUNDS, site, address);
+      return;
+    }
     uint64_t sector = address >> 5;
     if (count) {
       if (seen[count - 1] == sector) continue;
@@ -60,7 +73,7 @@ static void trace_site(struct launch *l, int site, const uint64_t *row, int64_t 
 static void trace_block(struct warp *w, const struct block *b) {
   struct launch *l = w->launch;
   for (int k = 0; k < b->sites; k++)
-    trace_site(l, b->first_site + k, l->trace + k * LANES, w->count);
+    trace_site(w, b->first_site + k, l->trace + k * LANES);
 }
 
 /* After a fault: the traced address of this block that no buffer holds, if there is one. */

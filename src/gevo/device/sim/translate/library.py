@@ -39,10 +39,22 @@ _FAST = {
 }
 
 
+_OWN = {
+    "rsqrt": ("gevo_rsqrt_f64", "double", 1),
+    "rsqrtf": ("gevo_rsqrt_f32", "float", 1),
+    "dsqrt_rn": ("sqrt", "double", 1),
+    "fsqrt_rn": ("sqrtf", "float", 1),
+    "fma_rn": ("fma", "double", 3),
+    "fmaf_rn": ("fmaf", "float", 3),
+}
+
+
 def host_function(name: str) -> tuple[str, str, int] | None:
     """The libm function behind a name, as (symbol, LLVM type, number of arguments)."""
     bare = name.removeprefix("__nv_")
     bare = _FAST.get(bare, bare)
+    if bare in _OWN:
+        return _OWN[bare]
     for names, arity in ((LIBM1, 1), (LIBM2, 2), (LIBM3, 3)):
         if bare in names:
             return bare, "double", arity

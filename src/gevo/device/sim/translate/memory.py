@@ -48,8 +48,7 @@ def pointer(e: Emitter, code: Instruction, operand: Operand, size: int, kind: st
     where = address(e, operand)
     if space == "shared":
         return shared_pointer(e, where, size)
-    if space != "const":
-        trace(e, where, size, kind)
+    trace(e, where, size, kind)
     return checked(e, where, size)
 
 
