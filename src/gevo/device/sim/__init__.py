@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from gevo.device import Limits
-from gevo.device.sim.gpu import SimBuffer, SimGpu
+from gevo.device.sim.buffer import SimBuffer
+from gevo.device.sim.gpu import SimGpu
 from gevo.device.sim.program import load
 from gevo.errors import DeviceError
 from gevo.llvm.codegen import to_ptx

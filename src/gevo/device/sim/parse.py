@@ -1,9 +1,9 @@
 """Reads PTX text into the tree of `ptx`, one compiled expression a statement."""
 
 import re
-from functools import lru_cache
 from math import prod
 
+from gevo.device.sim.operands import NAME, initial_values, modifiers, operand
 from gevo.device.sim.ptx import (
     SIZES,
     Address,
@@ -19,7 +19,6 @@ from gevo.device.sim.ptx import (
     Pair,
     Prototype,
     Reloc,
-    Scalar,
     Variable,
     Vector,
 )
@@ -28,13 +27,12 @@ from gevo.errors import CompileError, UnsupportedError
 _NOISE = re.compile(
     r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|\.section\s+[.\w]+\s*\{[^}]*\}', re.DOTALL
 )
-_NAME = r"[A-Za-z_$%][\w$]*"
 _STATEMENT = re.compile(
     rf"""\s*(?:
     \.loc\s+(?P<file>\d+)\s+(?P<line>\d+)[^\n]*
     |(?P<open>\{{)|(?P<close>\}})
-    |(?P<label>{_NAME})\s*:(?!:)
-    |(?:@(?P<not>!?)\s*(?P<guard>{_NAME})\s+)?(?P<op>[a-z]\w*)(?P<mods>(?:\.|::)[\w.:]*)?(?P<args>[^;]*);
+    |(?P<label>{NAME})\s*:(?!:)
+    |(?:@(?P<not>!?)\s*(?P<guard>{NAME})\s+)?(?P<op>[a-z]\w*)(?P<mods>(?:\.|::)[\w.:]*)?(?P<args>[^;]*);
     |\.(?P<directive>\w+)(?P<rest>[^;]*);
     |;
     )""",
@@ -45,22 +43,15 @@ _HEADER = re.compile(r"\s*\.(?:version|target|address_size)[^\n]*")
 _FUNCTION = re.compile(
     rf"\s*(?P<linkage>(?:\.(?:visible|extern|weak|common)\s+)*)\.(?P<kind>entry|func)\b\s*"
     rf"(?:\.attribute\([^)]*\)\s*)?(?:\((?P<returns>[^)]*)\)\s*)?"
-    rf"(?P<name>{_NAME})\s*(?:\((?P<params>[^)]*)\))?(?P<directives>[^{{;]*)(?P<end>[{{;])"
+    rf"(?P<name>{NAME})\s*(?:\((?P<params>[^)]*)\))?(?P<directives>[^{{;]*)(?P<end>[{{;])"
 )
-_ALIAS = re.compile(rf"\s*\.alias\s+({_NAME})\s*,\s*({_NAME})\s*;")
+_ALIAS = re.compile(rf"\s*\.alias\s+({NAME})\s*,\s*({NAME})\s*;")
 _DECLARATION = re.compile(r"\s*(\.[^;]*);")
 _QUALIFIER = re.compile(r"\.(\w+)(?:\s*\([^)]*\))?(?:\s+(\d+)(?=\s))?")
-_DECLARATOR = re.compile(rf"\s*({_NAME})\s*(?:<(\d+)>)?((?:\s*\[\s*\w*\s*\])*)\s*(=)?\s*")
+_DECLARATOR = re.compile(rf"\s*({NAME})\s*(?:<(\d+)>)?((?:\s*\[\s*\w*\s*\])*)\s*(=)?\s*")
 _ARGUMENT = re.compile(r"\s*(\{[^}]*\}|\[[^\]]*\](?:\s*\+?)?|\([^)]*\)|[^,{\[(]+)\s*(?:,|$)")
 _DIMENSION = re.compile(r"\[\s*(\w*)\s*\]")
-_ADDRESS = re.compile(rf"\[\s*({_NAME}(?:\.[xyzw])?)?\s*\+?\s*(-?\s*\w+)?\s*\]")
-_INITIAL = re.compile(
-    rf"\s*(?:(0x[0-9A-Fa-f]+)\s*\(\s*({_NAME})\s*(?:\+\s*(-?\w+))?\s*\)"
-    rf"|(?:generic\s*\(\s*({_NAME})\s*\)|({_NAME}))\s*(?:\+\s*(-?\w+))?"
-    rf"|(-?\s*[0-9]\w*))\s*"
-)
 _LIMIT = re.compile(r"\.(maxntid|reqntid|reqnctapercluster|maxclusterrank)\s+([\d,\s]+)")
-_FLOAT = re.compile(r"0([fFdD])([0-9A-Fa-f]+)\Z")
 _SPACES = frozenset({"global", "const", "shared", "local", "param", "reg", "tex"})
 _OPAQUE = frozenset({"texref", "samplerref", "surfref"})
 
@@ -73,65 +64,6 @@ def parse(text: str) -> Module:
 def _denoise(match: re.Match[str]) -> str:
     found = match[0]
     return found if found[0] == '"' else "\n" * found.count("\n") or " "
-
-
-def number(text: str) -> int | Float:
-    """A literal: decimal, hexadecimal, octal, binary, or a float by its bits."""
-    text = text.replace(" ", "")
-    if match := _FLOAT.match(text):
-        return Float(int(match[2], 16), 4 if match[1] in "fF" else 8)
-    body = text.rstrip("Uu")
-    try:
-        if body.lstrip("-").startswith("0") and body.lstrip("-").isdigit() and len(body) > 1:
-            return int(body, 8)
-        return int(body, 0)
-    except ValueError:
-        return _decimal(body)
-
-
-def _decimal(text: str) -> Float:
-    import struct  # noqa: PLC0415  (decimal float literals are rare in PTX)
-
-    try:
-        return Float(int.from_bytes(struct.pack("<d", float(text)), "little"), 8)
-    except ValueError:
-        raise CompileError(f"not a PTX literal: {text!r}") from None
-
-
-@lru_cache(maxsize=1 << 16)
-def _operand(text: str) -> Operand:
-    text = text.strip()
-    first = text[0]
-    if first == "[":
-        match = _ADDRESS.match(text)
-        if match is None:
-            return text  # of an instruction that nobody translates
-        base, offset = match.groups()
-        value = number(offset) if offset else 0
-        assert isinstance(value, int)
-        return Address(base, value)
-    if first == "{":
-        return Vector(tuple(_scalar(part) for part in text[1:-1].split(",")))
-    if first == "(":
-        return Group(tuple(part.strip() for part in text[1:-1].split(",") if part.strip()))
-    if first == "!":
-        return Not(text[1:].strip())
-    if "|" in text:
-        left, _, right = text.partition("|")
-        return Pair(left.strip(), right.strip())
-    return _scalar(text)
-
-
-def _scalar(text: str) -> Scalar:
-    text = text.strip()
-    return number(text) if text[:1].isdigit() or text[:1] == "-" else text
-
-
-@lru_cache(maxsize=1 << 12)
-def _modifiers(text: str | None) -> tuple[str, ...]:
-    if not text:
-        return ()
-    return tuple(part for part in re.split(r"\.(?![^.]*::)|(?<=\w)\.", text) if part)
 
 
 class _Parser:
@@ -240,7 +172,7 @@ class _Parser:
                 while text[at] == "{" and text.count("{", at, end) > text.count("}", at, end) + 1:
                     end = text.find("}", end + 1)
                 end = len(text) if end < 0 else end
-                init = _initial(text[at:end], byte=SIZES[kind] == 1)
+                init = initial_values(text[at:end], byte=SIZES[kind] == 1)
                 at = end + 1
             if counts and not counts[0] and init:
                 counts[0] = -(-len(init) // (prod(counts[1:]) * vector))
@@ -250,25 +182,6 @@ class _Parser:
             while at < len(text) and (text[at].isspace() or text[at] in ",}"):
                 at += 1
         return found
-
-
-def _initial(text: str, *, byte: bool) -> tuple[int | Float | Reloc, ...]:
-    values: list[int | Float | Reloc] = []
-    for part in re.sub(r"[{}]", " ", text).split(","):
-        if not part.strip():
-            continue
-        match = _INITIAL.fullmatch(part)
-        if match is None:
-            raise UnsupportedError(f"PTX initial value {part.strip()!r} is not known to sim")
-        mask, masked, plus, generic, plain, offset, literal = match.groups()
-        if literal:
-            values.append(number(literal))
-        elif masked:
-            shift = (int(mask, 16).bit_length() - 8) if byte else 0
-            values.append(Reloc(masked, int(plus or "0", 0), shift))
-        else:
-            values.append(Reloc(generic or plain, int(offset or "0", 0)))
-    return tuple(values)
 
 
 class _Body:
@@ -299,12 +212,12 @@ class _Body:
             if kind == "args":
                 op, mods, args = match.group("op", "mods", "args")
                 guard = match["guard"]
-                operands = tuple(map(_operand, _ARGUMENT.findall(args))) if args.strip() else ()
+                operands = tuple(map(operand, _ARGUMENT.findall(args))) if args.strip() else ()
                 if self.renames:
                     operands = tuple(map(self._rename, operands))
                     guard = self._name(guard) if guard else guard
                 code.append(
-                    Instruction(op, _modifiers(mods), operands, guard, match["not"] == "!", line)
+                    Instruction(op, modifiers(mods), operands, guard, match["not"] == "!", line)
                 )
             elif kind == "line":
                 line = Line(int(match["file"]), int(match["line"]))
