@@ -167,7 +167,7 @@ static void record_block(struct warp *w, int block) {
   struct launch *l = w->launch;
   struct record *r = l->record;
   const struct block *b = &l->blocks[block];
-  struct stream *s = &r->warps[l->waits ? w->id : 0];
+  struct stream *s = &r->warps[w->id];
   uint64_t most = s->n + 1 + (uint64_t)b->sites * (1 + LANES * 4);
   if (!grow(r, (void **)&s->words, &s->room, most, sizeof *s->words)) { r->on = 0; return; }
   uint32_t *out = s->words + s->n;
@@ -176,27 +176,40 @@ static void record_block(struct warp *w, int block) {
   *out++ = HEAD(block, barrier && (w->at_barrier | w->group) == w->live, w->count);
   for (int k = 0; k < b->sites; k++)
     out = put_site(w, r, out, b->first_site + k, l->trace + k * LANES);
+  r->pending += (uint64_t)b->issued;
+  r->words += (uint64_t)(out - s->words) - s->n;
   s->n = (uint64_t)(out - s->words);
-  r->instructions += (uint64_t)b->issued;
-  if (s->n + r->all.n > r->room) r->on = 0; /* the block is left out */
+  if (r->words > r->room) r->on = 0;
 }
 
 static void begin_record(struct launch *l, uint64_t block) {
   struct record *r = l->record;
-  r->on = !r->failed && r->all.n < r->room && block / r->wave % r->stride == 0;
+  r->on = !r->failed && r->words < r->room && block / r->wave % r->stride == 0;
+  r->began = r->on;
   r->slot = (uint32_t)(block % r->wave);
+  r->pending = 0;
   for (int i = 0; i < LANES; i++) r->warps[i].n = 0;
 }
 
-/* Keep the stream of one warp. */
-static void keep_stream(struct record *r, struct stream *s) {
-  if (!grow(r, (void **)&r->starts, &r->warps_room, r->n_warps + 2, sizeof *r->starts)) return;
-  if (!grow(r, (void **)&r->all.words, &r->all.room, r->all.n + s->n + 1, sizeof *s->words)) return;
-  memcpy(r->all.words + r->all.n, s->words, s->n * sizeof *s->words);
-  r->starts[r->n_warps++] = r->all.n;
-  r->all.n += s->n;
+/* Keep the streams of the block that has just ended. One for which there was no room is left out,
+ * but for the first: half of a block says more than nothing. */
+static void end_record(struct launch *l, int n_warps) {
+  struct record *r = l->record;
+  if (!r->began || (!r->on && r->blocks) || r->failed) return;
+  uint64_t n = r->all.n;
+  for (int i = 0; i < n_warps; i++) n += r->warps[i].n;
+  uint64_t warps = r->n_warps + (uint64_t)n_warps + 1;
+  if (!grow(r, (void **)&r->starts, &r->warps_room, warps, sizeof *r->starts)) return;
+  if (!grow(r, (void **)&r->all.words, &r->all.room, n, sizeof *r->all.words)) return;
+  for (int i = 0; i < n_warps; i++) {
+    const struct stream *s = &r->warps[i];
+    if (s->n) memcpy(r->all.words + r->all.n, s->words, s->n * sizeof *s->words);
+    r->starts[r->n_warps++] = r->all.n;
+    r->all.n += s->n;
+  }
   r->starts[r->n_warps] = r->all.n;
-  s->n = 0;
+  r->blocks++;
+  r->instructions += r->pending;
 }
 
 EXPORT void gevo_record_free(struct record *r) {

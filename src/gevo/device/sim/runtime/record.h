@@ -39,7 +39,9 @@ struct record {
   uint64_t table_size;
   uint64_t blocks;         /* blocks recorded, */
   uint64_t instructions;   /* warp instructions in them */
-  int32_t on, failed;      /* whether the present block is recorded; whether memory ran out */
+  uint64_t words, pending; /* words made so far; instructions of the present block */
+  int32_t on, began;       /* whether the present block is recorded, and was from its start */
+  int32_t failed;          /* memory ran out */
   uint32_t slot;           /* the present block's place among the resident ones */
   struct stream warps[LANES];
 };

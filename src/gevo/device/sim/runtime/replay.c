@@ -1,0 +1,532 @@
+/* Replay: the cycles that a GPU would take for a trace.
+ *
+ * Every SM steps from event to event; the one furthest behind goes first, so that requests come to
+ * the slices of L2 in order of time. Nothing here depends on the machine: times are integers. */
+
+enum { NEVER = 0xffffffffu, RING = 128, LOOK_AHEAD = 32, MOST_WARPS = 64, MOST_COLLECTORS = 8 };
+enum { MOST_SCHEDULERS = 4, LEAST = 2 }; /* least: cycles from issue until operands are read */
+
+struct walker {              /* a resident warp */
+  const uint32_t *at, *end;  /* what is left of its stream */
+  uint32_t op, op_end;       /* its next instruction, and where the block's end */
+  uint32_t ready;            /* when that may issue; NEVER while it waits for an event */
+  uint32_t operands;         /* when its operands are there */
+  uint32_t floor;            /* when the front end has it */
+  uint32_t cause;            /* the instruction that it waits for */
+  uint32_t settled;          /* when all its memory accesses so far are done */
+  uint32_t last_block;
+  uint32_t queued;           /* accesses that wait in the load/store unit */
+  uint8_t live, waiting, waits, holds, second;
+  uint8_t scheduler;
+  uint16_t group;            /* the resident block that it belongs to */
+};
+
+struct group {               /* a resident block */
+  uint32_t live, waiting;    /* its warps that have not ended, and those at a barrier */
+  uint32_t queued;           /* its accesses that wait in the load/store unit */
+  uint32_t done, first;
+};
+
+struct scheduler {
+  uint32_t wake, mark;
+  uint64_t *cell;            /* the counter that the time since `mark` goes to */
+  int32_t n, greedy;
+  uint32_t collectors[MOST_COLLECTORS];
+  uint32_t units[UNITS];
+  uint16_t list[MOST_WARPS]; /* its warps, the oldest first */
+};
+
+struct request {
+  const uint32_t *words;
+  uint32_t op, enters, done, began;
+  uint16_t warp, space;
+  uint16_t count, next;
+  uint8_t scheduler, collector, held;
+};
+
+struct sm {
+  uint32_t next, refill, free; /* when to look again; when a block may come; when the LSU is free */
+  uint32_t head, n_requests;
+  struct scheduler schedulers[MOST_SCHEDULERS];
+  struct request ring[RING];
+};
+
+struct engine {
+  struct replay *p;
+  struct gpu g;
+  struct sm *sms;
+  struct walker *walkers;
+  struct group *groups;
+  uint32_t *boards, *makers;  /* per warp and register: when it is written, and by what */
+  uint64_t *slices, *drams, *fills;
+  uint32_t *lines, *askers;   /* per slice: the line it serves, and for whom */
+  uint16_t *homes;            /* the slice of each line */
+  uint64_t next_block, n_blocks, done_blocks;
+  uint32_t per_sm;            /* warps that an SM holds */
+  uint32_t end;
+};
+
+static inline uint32_t later(uint32_t a, uint32_t b) { return a > b ? a : b; }
+static inline uint32_t sooner(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+static inline const struct op *op_of(const struct engine *s, uint32_t op) { return &s->p->ops[op]; }
+
+/* When the next instruction of a warp may issue: all that it reads and writes must be settled. */
+static void look(struct engine *s, uint32_t index) {
+  struct walker *w = &s->walkers[index];
+  const struct op *o = op_of(s, w->op);
+  const uint32_t *board = s->boards + (uint64_t)index * (uint32_t)s->p->slots;
+  const uint16_t *r = s->p->registers + o->first, *last = r + o->results + o->sources;
+  uint32_t when = 0;
+  int slot = -1;
+  for (; r < last; r++)
+    if (board[*r] > when) { when = board[*r]; slot = *r; }
+  if (slot >= 0 && when > w->floor)
+    w->cause = s->makers[(uint64_t)index * (uint32_t)s->p->slots + (uint32_t)slot];
+  if (w->holds || o->role == FENCE) when = w->queued ? NEVER : later(when, w->settled);
+  w->operands = when;
+  w->ready = later(when, w->floor);
+}
+
+/* What ptxas would fold into other instructions takes no time, if its operands are there. */
+static int fold(struct engine *s, uint32_t index, const struct op *o) {
+  uint32_t *board = s->boards + (uint64_t)index * (uint32_t)s->p->slots;
+  const uint16_t *r = s->p->registers + o->first;
+  uint32_t when = 0;
+  for (int i = o->results; i < o->results + o->sources; i++) when = later(when, board[r[i]]);
+  if (when == NEVER) return 0;
+  for (int i = 0; i < o->results; i++) board[r[i]] = later(board[r[i]], when);
+  return 1;
+}
+
+static void wake(struct engine *s, uint32_t index) {
+  struct sm *m = &s->sms[index / s->per_sm];
+  struct scheduler *q = &m->schedulers[s->walkers[index].scheduler];
+  q->wake = sooner(q->wake, s->walkers[index].ready);
+  m->next = sooner(m->next, q->wake);
+}
+
+static void release_group(struct engine *s, struct group *b, uint32_t now) {
+  for (int i = 0; i < s->p->warps_per_block; i++) {
+    uint32_t index = b->first + (uint32_t)i;
+    struct walker *w = &s->walkers[index];
+    if (!w->waiting) continue;
+    w->waiting = 0;
+    w->floor = later(w->floor, now + (uint32_t)s->g.barrier);
+    look(s, index);
+    wake(s, index);
+  }
+  b->waiting = 0;
+}
+
+/* A block whose warps have ended and whose stores are done makes room for another. */
+static void finish_group(struct engine *s, struct sm *m, struct group *b) {
+  if (b->live || b->queued) return;
+  s->done_blocks++;
+  s->end = later(s->end, b->done);
+  m->refill = sooner(m->refill, b->done);
+  m->next = sooner(m->next, m->refill);
+}
+
+static void finish_warp(struct engine *s, uint32_t index, uint32_t now) {
+  struct walker *w = &s->walkers[index];
+  struct sm *m = &s->sms[index / s->per_sm];
+  struct scheduler *q = &m->schedulers[w->scheduler];
+  struct group *b = &s->groups[w->group];
+  int at = 0;
+  while (q->list[at] != index % s->per_sm) at++;
+  for (q->n--; at < q->n; at++) q->list[at] = q->list[at + 1];
+  q->greedy = -1;
+  w->live = 0;
+  b->done = later(b->done, later(now, w->settled));
+  if (--b->live && b->waiting == b->live) release_group(s, b, now);
+  finish_group(s, m, b);
+}
+
+/* Move a warp on to its next instruction; 0 if it has none. */
+static int advance(struct engine *s, uint32_t index, uint32_t floor) {
+  struct walker *w = &s->walkers[index];
+  w->floor = floor;
+  for (;;) {
+    while (w->op == w->op_end) {
+      if (w->at == w->end) return 0;
+      uint32_t head = *w->at++, block = HEAD_BLOCK(head);
+      const struct span *span = &s->p->spans[block];
+      w->op = span->first;
+      w->op_end = span->first + span->count;
+      w->waits = (uint8_t)HEAD_WAITS(head);
+      if (block != w->last_block + 1) {
+        w->floor += (uint32_t)s->g.branch;
+        w->second = 0;
+      }
+      w->last_block = block;
+    }
+    const struct op *o = op_of(s, w->op);
+    if (!o->folded || !fold(s, index, o)) break;
+    w->op++;
+  }
+  look(s, index);
+  return 1;
+}
+
+static void start_block(struct engine *s, uint32_t sm, uint32_t slot, uint32_t now) {
+  struct replay *p = s->p;
+  struct sm *m = &s->sms[sm];
+  uint32_t count = (uint32_t)p->warps_per_block;
+  uint64_t block = s->next_block++;
+  uint32_t group = sm * (uint32_t)p->resident + slot, first = sm * s->per_sm + slot * count;
+  s->groups[group] = (struct group){count, 0, 0, now, first};
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t index = first + i;
+    struct walker *w = &s->walkers[index];
+    const uint64_t *starts = &p->trace->starts[block * count + i];
+    memset(w, 0, sizeof *w);
+    w->at = p->trace->all.words + starts[0];
+    w->end = p->trace->all.words + starts[1];
+    w->live = 1;
+    w->group = (uint16_t)group;
+    w->last_block = NEVER - 1;
+    w->scheduler = (uint8_t)((slot * count + i) % (uint32_t)s->g.schedulers);
+    memset(s->boards + (uint64_t)index * (uint32_t)p->slots, 0, (uint32_t)p->slots * sizeof *s->boards);
+    struct scheduler *q = &m->schedulers[w->scheduler];
+    q->list[q->n++] = (uint16_t)(slot * count + i);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    if (advance(s, first + i, now)) wake(s, first + i);
+    else finish_warp(s, first + i, now);
+  }
+}
+
+/* --- the load/store unit */
+
+static void complete(struct engine *s, struct sm *m, struct request *e, uint32_t base) {
+  const struct op *o = op_of(s, e->op);
+  uint32_t index = base + e->warp;
+  struct walker *w = &s->walkers[index];
+  uint64_t board = (uint64_t)index * (uint32_t)s->p->slots;
+  const uint16_t *r = s->p->registers + o->first;
+  for (int i = 0; i < o->results; i++) s->boards[board + r[i]] = e->done;
+  w->settled = later(w->settled, e->done);
+  w->queued--;
+  if (s->p->delay) s->p->delay[e->op] += e->done - e->began;
+  struct group *b = &s->groups[w->group];
+  b->queued--;
+  if (!w->live) {
+    b->done = later(b->done, e->done);
+    finish_group(s, m, b);
+  } else if (!w->waiting && w->ready == NEVER) {
+    look(s, index);
+    if (w->ready != NEVER) wake(s, index);
+  }
+  m->head = (m->head + 1) % RING;
+  m->n_requests--;
+  /* the queue has room for one more: it leaves its collector */
+  if (m->n_requests >= (uint32_t)s->g.queue) {
+    struct request *in = &m->ring[(m->head + (uint32_t)s->g.queue - 1) % RING];
+    if (in->held) {
+      struct scheduler *q = &m->schedulers[in->scheduler];
+      q->collectors[in->collector] = later(m->free, in->enters);
+      in->held = 0;
+      q->wake = sooner(q->wake, q->collectors[in->collector]);
+    }
+  }
+}
+
+/* Ask a slice of L2 for sectors of a line; says when they are back. */
+static uint32_t ask(struct engine *s, uint32_t asker, uint32_t word, int access, uint32_t now) {
+  const struct gpu *g = &s->g;
+  uint32_t line = LINE_NUMBER(word), level = LINE_LEVEL(word), home = s->homes[line];
+  uint64_t many = (uint64_t)bits(LINE_SECTORS(word)), time = (uint64_t)now << 8;
+  uint64_t free = s->slices[home], interval = (uint64_t)g->slice_interval;
+  if (access == ATOMIC) interval = (uint64_t)g->atomic_interval;
+  else if (free > time && s->lines[home] == line && s->askers[home] != asker)
+    interval = (uint64_t)g->hot_interval;
+  s->lines[home] = line;
+  s->askers[home] = asker;
+  uint64_t served = (free > time ? free : time) + many * interval;
+  uint64_t back = served;
+  if (level >= IN_DRAM) {
+    uint64_t dram = s->drams[home] > served ? s->drams[home] : served;
+    uint64_t moved = (level == IN_DRAM_EVICTS && access != STORE) ? 2 * many : many;
+    dram += moved * (uint64_t)g->dram_interval;
+    s->drams[home] = dram;
+    if (access != STORE) s->fills[line] = back = dram + ((uint64_t)g->dram_latency << 8);
+    /* a slice whose DRAM queue is full takes nothing more */
+    uint64_t most = (uint64_t)g->dram_queue * (uint64_t)g->dram_interval;
+    if (dram > served + most) served = dram - most;
+  } else if (access != STORE && s->fills[line] > served) back = s->fills[line];
+  s->slices[home] = served;
+  return (uint32_t)(back >> 8) + (uint32_t)g->l2_latency;
+}
+
+/* Send the lines of the request at the head; 0 if it must go on later. */
+static int send(struct engine *s, uint32_t sm, struct request *e, uint32_t now) {
+  struct sm *m = &s->sms[sm];
+  const struct gpu *g = &s->g;
+  int access = op_of(s, e->op)->access;
+  uint32_t x = m->free, ideal;
+  for (; e->next < e->count; e->next++) {
+    if (x > now + LOOK_AHEAD) break;
+    uint32_t word = e->words[e->next], many = (uint32_t)bits(LINE_SECTORS(word));
+    if (LINE_LEVEL(word) == IN_L1) {
+      x += (many + (uint32_t)g->l1_rate - 1) / (uint32_t)g->l1_rate;
+      e->done = later(e->done, x + (uint32_t)g->l1_latency);
+      continue;
+    }
+    uint64_t free = s->slices[s->homes[LINE_NUMBER(word)]];
+    uint64_t limit = ((uint64_t)x + (uint64_t)g->slice_behind) << 8;
+    if (free > limit) { /* the slice pushes back */
+      x = (uint32_t)((free + 255) >> 8) - (uint32_t)g->slice_behind;
+      if (x > now + LOOK_AHEAD) break;
+    }
+    uint32_t back = ask(s, sm, word, access, x);
+    x += (many + (uint32_t)g->send_rate - 1) / (uint32_t)g->send_rate;
+    e->done = later(e->done, back);
+  }
+  m->free = x;
+  if (e->next < e->count) return 0;
+  ideal = e->began + (uint32_t)g->l2_latency + e->count;
+  if (s->p->contended && e->done > ideal && access != STORE) s->p->contended[e->op] += e->done - ideal;
+  return 1;
+}
+
+static void serve(struct engine *s, uint32_t sm, uint32_t now) {
+  struct sm *m = &s->sms[sm];
+  const struct gpu *g = &s->g;
+  uint32_t base = sm * s->per_sm;
+  while (m->n_requests) {
+    struct request *e = &m->ring[m->head];
+    if (!e->began) m->free = later(m->free, e->enters);
+    if (m->free > now) return;
+    if (!e->began) e->began = later(m->free, 1);
+    uint32_t cost = e->count ? e->count : 1;
+    switch (e->space) {
+      case GLOBAL: case LOCAL:
+        if (!send(s, sm, e, now)) return;
+        break;
+      case SHARED:
+        if (s->p->contended) s->p->contended[e->op] += cost - 1;
+        e->done = m->free + cost - 1 + (uint32_t)g->shared_latency;
+        m->free += cost;
+        break;
+      default:
+        e->done = m->free + cost - 1 + (uint32_t)g->constant_latency;
+        m->free += cost;
+        break;
+    }
+    complete(s, m, e, base);
+  }
+}
+
+static void request(struct engine *s, uint32_t sm, struct scheduler *q, int collector, uint32_t index, uint32_t enters) {
+  struct sm *m = &s->sms[sm];
+  struct walker *w = &s->walkers[index];
+  const struct op *o = op_of(s, w->op);
+  struct request *e = &m->ring[(m->head + m->n_requests) % RING];
+  uint32_t word = o->role == MEMORY ? *w->at++ : SITE_WORD(CONSTANT, 1);
+  memset(e, 0, sizeof *e);
+  e->op = w->op;
+  e->enters = enters;
+  e->warp = (uint16_t)(index - sm * s->per_sm);
+  e->scheduler = w->scheduler;
+  e->collector = (uint8_t)collector;
+  e->space = (uint16_t)SITE_SPACE(word);
+  e->count = (uint16_t)SITE_COUNT(word);
+  if (e->space == GLOBAL || e->space == LOCAL) {
+    e->words = w->at;
+    w->at += e->count;
+  }
+  e->held = m->n_requests >= (uint32_t)s->g.queue;
+  q->collectors[collector] = e->held ? NEVER : enters;
+  m->n_requests++;
+  w->queued++;
+  s->groups[w->group].queued++;
+  m->next = sooner(m->next, later(m->free, enters));
+  uint64_t board = (uint64_t)index * (uint32_t)s->p->slots;
+  const uint16_t *r = s->p->registers + o->first;
+  for (int i = 0; i < o->results; i++) {
+    s->boards[board + r[i]] = NEVER;
+    s->makers[board + r[i]] = w->op;
+  }
+}
+
+/* --- issue */
+
+static int free_collector(const struct engine *s, const struct scheduler *q, uint32_t now) {
+  for (int i = 0; i < s->g.collectors; i++)
+    if (q->collectors[i] <= now + 1) return i;
+  return -1;
+}
+
+/* Issue a warp's next instruction and move the warp on. */
+static void issue(struct engine *s, uint32_t sm, struct scheduler *q, int collector, uint32_t index, uint32_t now) {
+  struct walker *w = &s->walkers[index];
+  const struct op *o = op_of(s, w->op);
+  uint32_t op = w->op, slots = o->slots;
+  uint32_t leaves = now + 1 + o->reads; /* its operands are read */
+  if (s->p->issued) s->p->issued[op] += slots;
+  w->holds = 0;
+  if (o->role == MEMORY || o->role == PARAMETER) {
+    request(s, sm, q, collector, index, leaves);
+    if (o->access == ATOMIC && o->role == MEMORY && s->g.atomics_wait) w->holds = 1;
+  } else {
+    uint32_t starts = later(leaves, q->units[o->unit]);
+    q->units[o->unit] = starts + o->interval;
+    q->collectors[collector] = starts;
+    uint64_t board = (uint64_t)index * (uint32_t)s->p->slots;
+    const uint16_t *r = s->p->registers + o->first;
+    for (int i = 0; i < o->results; i++) {
+      s->boards[board + r[i]] = starts + o->latency - LEAST;
+      s->makers[board + r[i]] = op;
+    }
+  }
+  w->op++;
+  w->second ^= 1;
+  if (o->role == BARRIER && w->waits) {
+    struct group *b = &s->groups[w->group];
+    if (!advance(s, index, now + slots)) { finish_warp(s, index, now + 1); return; }
+    w->cause = op;
+    w->waiting = 1;
+    w->ready = NEVER;
+    if (++b->waiting == b->live) release_group(s, b, now);
+    return;
+  }
+  if (!advance(s, index, now + slots)) finish_warp(s, index, now + 1);
+}
+
+static void mark(struct engine *s, struct scheduler *q, struct sm *m, uint32_t now) {
+  uint32_t base = (uint32_t)(m - s->sms) * s->per_sm;
+  if (q->cell) *q->cell += now - q->mark;
+  q->mark = now;
+  q->cell = &s->p->idle;
+  if (!q->n) return;
+  const struct walker *w = &s->walkers[base + q->list[0]];
+  q->cell = w->ready <= now ? &s->p->stuck[w->op] : &s->p->waited[w->ready == w->floor ? w->op : w->cause];
+}
+
+static void schedule(struct engine *s, uint32_t sm, struct scheduler *q, uint32_t now) {
+  struct sm *m = &s->sms[sm];
+  uint32_t base = sm * s->per_sm, soonest = NEVER;
+  if (s->p->issued && q->cell) { *q->cell += now - q->mark; q->cell = 0; q->mark = now; }
+  int collector = free_collector(s, q, now), chosen = -1;
+  if (collector >= 0) {
+    if (q->greedy >= 0 && s->walkers[base + (uint32_t)q->greedy].ready <= now) chosen = q->greedy;
+    for (int i = 0; chosen < 0 && i < q->n; i++) {
+      uint32_t ready = s->walkers[base + q->list[i]].ready;
+      if (ready <= now) chosen = q->list[i];
+      else soonest = sooner(soonest, ready);
+    }
+  } else {
+    for (int i = 0; i < s->g.collectors; i++)
+      if (q->collectors[i] != NEVER) soonest = sooner(soonest, q->collectors[i] - 1);
+  }
+  if (chosen < 0) {
+    q->wake = soonest;
+    if (s->p->issued) mark(s, q, m, now);
+    return;
+  }
+  uint32_t index = base + (uint32_t)chosen;
+  struct walker *w = &s->walkers[index];
+  const struct op *first = op_of(s, w->op);
+  uint32_t next = now + first->slots, end = w->op_end;
+  uint32_t before = w->op;
+  int even = !w->second;
+  q->greedy = chosen;
+  q->wake = next;
+  issue(s, sm, q, collector, index, now);
+  if (!s->g.dual || !even || !w->live || w->waiting || w->op <= before || w->op_end != end) return;
+  const struct op *second = op_of(s, w->op);
+  if (w->operands > now || second->unit == first->unit || w->holds) return;
+  collector = free_collector(s, q, now);
+  if (collector >= 0) issue(s, sm, q, collector, index, now);
+}
+
+static void step(struct engine *s, uint32_t sm, uint32_t now) {
+  struct sm *m = &s->sms[sm];
+  m->next = NEVER;
+  if (m->refill <= now) {
+    m->refill = NEVER;
+    for (uint32_t slot = 0; slot < (uint32_t)s->p->resident; slot++) {
+      const struct group *b = &s->groups[sm * (uint32_t)s->p->resident + slot];
+      if (b->live || b->queued) continue;
+      if (b->done > now) m->refill = sooner(m->refill, b->done);
+      else if (s->next_block < s->n_blocks) start_block(s, sm, slot, now);
+    }
+    if (s->next_block >= s->n_blocks) m->refill = NEVER;
+  }
+  if (m->n_requests) serve(s, sm, now);
+  uint32_t next = m->refill;
+  for (int i = 0; i < s->g.schedulers; i++) {
+    struct scheduler *q = &m->schedulers[i];
+    if (q->wake <= now) schedule(s, sm, q, now);
+  }
+  for (int i = 0; i < s->g.schedulers; i++) next = sooner(next, m->schedulers[i].wake);
+  if (m->n_requests) {
+    const struct request *e = &m->ring[m->head];
+    next = sooner(next, later(e->began ? m->free : later(m->free, e->enters), now + 1));
+  }
+  m->next = later(next, now + 1);
+}
+
+static void place_lines(struct engine *s) {
+  struct record *r = s->p->trace;
+  uint64_t salt = scatter((uint64_t)s->p->seed + 0x9e3779b97f4a7c15u);
+  for (uint64_t i = 0; i < r->n_lines; i++)
+    s->homes[i] = (uint16_t)(scatter(r->lines[i] ^ salt) % (uint64_t)s->g.slices);
+}
+
+static void start(struct engine *s) {
+  uint32_t sms = (uint32_t)s->g.sms, resident = (uint32_t)s->p->resident;
+  for (uint32_t sm = 0; sm < sms; sm++) {
+    struct sm *m = &s->sms[sm];
+    m->next = m->refill = NEVER;
+    for (int i = 0; i < s->g.schedulers; i++) {
+      m->schedulers[i].wake = NEVER;
+      m->schedulers[i].greedy = -1;
+    }
+  }
+  for (uint32_t slot = 0; slot < resident; slot++)
+    for (uint32_t sm = 0; sm < sms && s->next_block < s->n_blocks; sm++)
+      start_block(s, sm, slot, slot * (uint32_t)s->g.dispatch);
+}
+
+static void run_engine(struct engine *s) {
+  uint32_t sms = (uint32_t)s->g.sms, now = 0;
+  start(s);
+  while (s->done_blocks < s->n_blocks && now != NEVER) {
+    uint32_t next = NEVER;
+    for (uint32_t sm = 0; sm < sms; sm++) {
+      if (s->sms[sm].next <= now) step(s, sm, now);
+      next = sooner(next, s->sms[sm].next);
+    }
+    now = next;
+  }
+  for (uint32_t sm = 0; s->p->issued && sm < sms; sm++)
+    for (int i = 0; i < s->g.schedulers; i++) {
+      struct scheduler *q = &s->sms[sm].schedulers[i];
+      if (s->end > q->mark) *(q->cell ? q->cell : &s->p->idle) += s->end - q->mark;
+    }
+}
+
+EXPORT int32_t gevo_replay(struct replay *p) {
+  struct engine s = {.p = p, .g = *p->gpu};
+  uint64_t sms = (uint64_t)s.g.sms, lines = p->trace->n_lines + 1, slices = (uint64_t)s.g.slices;
+  s.per_sm = (uint32_t)(p->resident * p->warps_per_block);
+  s.n_blocks = p->trace->n_warps / (uint64_t)p->warps_per_block;
+  uint64_t warps = sms * s.per_sm, registers = warps * (uint64_t)p->slots;
+  if ((s.sms = calloc(sms, sizeof *s.sms)) && (s.walkers = calloc(warps, sizeof *s.walkers)) &&
+      (s.groups = calloc(sms * (uint64_t)p->resident, sizeof *s.groups)) &&
+      (s.boards = calloc(registers + 1, sizeof *s.boards)) &&
+      (s.makers = calloc(registers + 1, sizeof *s.makers)) &&
+      (s.slices = calloc(slices, sizeof *s.slices)) && (s.drams = calloc(slices, sizeof *s.drams)) &&
+      (s.lines = calloc(slices, sizeof *s.lines)) && (s.askers = calloc(slices, sizeof *s.askers)) &&
+      (s.fills = calloc(lines, sizeof *s.fills)) && (s.homes = calloc(lines, sizeof *s.homes))) {
+    place_lines(&s);
+    run_engine(&s);
+    p->cycles = s.end;
+  } else p->cycles = 0;
+  int32_t failed = !s.homes || s.done_blocks < s.n_blocks;
+  free(s.sms); free(s.walkers); free(s.groups); free(s.boards); free(s.makers); free(s.slices);
+  free(s.drams); free(s.lines); free(s.askers); free(s.fills); free(s.homes);
+  return failed;
+}
