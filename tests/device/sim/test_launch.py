@@ -173,6 +173,10 @@ def test_device_names():
         ("barrier.cluster.arrive;", r"barrier\.cluster\.arrive.*clusters"),
         ("suld.b.2d.b32.trap {%x0}, [s, {%x0, %x0}];", r"suld\.b\.2d"),
         ("frobnicate.u32 %x0, %x0;", r"frobnicate\.u32"),
+        ("cvt.rn.satfinite.e4m3x2.f32 %x0, %f0, %f0;", r"cvt\.rn\.satfinite\.e4m3x2\.f32"),
+        ("add.f32.f16 %f0, %f0, %f0;", "mixed precision"),
+        ("lop3.or.b32 %x0|%p, %x0, %x0, %x0, 3, %p;", r"lop3\.or\.b32"),
+        ("add.u32 %x0;", r"add\.u32 .* this form"),
         ("add.u32 %x0, %x0, missing;", "unknown name missing"),
     ],
 )

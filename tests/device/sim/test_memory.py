@@ -67,7 +67,7 @@ def test_every_access_is_held_to_its_buffer(space, offset, words):
 
 def test_vectors_are_held_to_their_own_alignment():
     crash("ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%a+8];", "not a multiple of 16")
-    crash("ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%a+400];", "after the end", size=101)
+    crash("ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%a+400];", "over the end", size=101)
 
 
 def test_host_addresses_are_out_of_reach():
@@ -82,8 +82,10 @@ def test_host_addresses_are_out_of_reach():
 @pytest.mark.parametrize("offset", [64, 63, 61, 62, -4, 2, 1 << 20])
 def test_shared_memory_has_exact_bounds(offset):
     code = f"mov.u64 %w0, dynamic; add.s64 %w0, %w0, {offset};"
-    crash(f"{code} st.shared.u32 [%w0], 1;", "out of bounds or misaligned", shared=64)
-    crash(f"{code} ld.shared.u32 %x0, [%w0];", "out of bounds or misaligned", shared=64)
+    crash(f"{code} st.shared.u32 [%w0], 1;", "shared memory out of bounds or misaligned", shared=64)
+    crash(
+        f"{code} ld.shared.u32 %x0, [%w0];", "shared memory out of bounds or misaligned", shared=64
+    )
     crash(f"{code} cvta.shared.u64 %w0, %w0; ld.u32 %x0, [%w0];", "load of 4", shared=64)
 
 
@@ -92,8 +94,13 @@ def test_no_shared_memory_at_all():
 
 
 def test_constants_and_parameters_are_read_only():
-    crash("mov.u64 %w0, table; cvta.const.u64 %w0, %w0; st.u32 [%w0], 9;", "out of bounds")
-    crash("mov.b64 %w0, a; cvta.param.u64 %w0, %w0; st.u64 [%w0], 9;", "out of bounds")
+    crash(
+        "mov.u64 %w0, table; cvta.const.u64 %w0, %w0; st.u32 [%w0], 9;",
+        "store of 4 bytes .* only read",
+    )
+    crash(
+        "mov.b64 %w0, a; cvta.param.u64 %w0, %w0; st.u64 [%w0], 9;", "store of 8 bytes .* only read"
+    )
     with pytest.raises(UnsupportedError, match=r"st\.const\.u32"):
         open_("mov.u64 %w0, table; st.const.u32 [%w0], 9;")
 

@@ -113,6 +113,7 @@ class Memory:
         self.shared = self._slot.base + memory.SHARED
         self.local = self._slot.base + memory.LOCAL
         self.globals = self._slot.base + memory.VARIABLES
+        self._end = self.globals + program.size
         self._slot.map(self.params, memory.PAGE, "parameters")
         if program.size:
             self._slot.map(self.globals, program.size, "module variables")
@@ -216,7 +217,12 @@ class Memory:
         """Where an access that went wrong lies, for people."""
         if address % size:
             return f"at {address:#x}, which is not a multiple of {size}"
+        constants = self.globals + self._program.constants
+        if self.params <= address < self.shared or constants <= address < self._end:
+            return f"at {address:#x}, in memory that kernels only read, or beyond it"
         for number, (low, high) in enumerate(self._slot.buffers):
+            if low <= address < high:
+                return f"over the end of buffer {number}"
             if high <= address + size <= high + memory.PAGE:
                 return f"{address - high} bytes after the end of buffer {number}"
             if low - memory.PAGE <= address < low:

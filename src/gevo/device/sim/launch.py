@@ -13,7 +13,7 @@ STOPS = (
     ("crash", "trap"),
     ("crash", "deadlock at barrier"),
     ("crash", "an access out of bounds"),
-    ("crash", "an access out of bounds or misaligned"),
+    ("crash", "an access to shared memory out of bounds or misaligned"),
     ("crash", "calls too deep for the stack"),
     ("crash", "an assertion failed"),
 )

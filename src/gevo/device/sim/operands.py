@@ -81,7 +81,7 @@ def _scalar(text: str) -> Scalar:
 def modifiers(text: str | None) -> tuple[str, ...]:
     if not text:
         return ()
-    return tuple(part for part in re.split(r"\.(?![^.]*::)|(?<=\w)\.", text) if part)
+    return tuple(part for part in text.split(".") if part)
 
 
 def initial_values(text: str, *, byte: bool) -> tuple[int | Float | Reloc, ...]:

@@ -17,6 +17,7 @@ from gevo.device.sim.translate.callgraph import align
 from gevo.errors import UnsupportedError
 
 BLOCK = np.dtype([(n, "<i4") for n in ("kind", "issued", "sites", "first_site", "flags")])
+KINDS = ("load", "store", "atomic")
 SITE = np.dtype([(n, "<i4") for n in ("size", "kind", "line")])
 
 
@@ -52,7 +53,9 @@ class Program:
             blocks = np.array(
                 [(b.kind, b.issued, b.sites, b.first_site, b.flags) for b in kernel.blocks], BLOCK
             )
-            sites = np.array([(s.size, 0, s.line) for s in kernel.sites] or [(0, 0, 0)], SITE)
+            sites = np.array(
+                [(s.size, KINDS.index(s.kind), s.line) for s in kernel.sites] or [(0, 0, 0)], SITE
+            )
             found = self._compiled[name] = Compiled(engine, address, blocks, sites)
         return found
 

@@ -87,7 +87,10 @@ static void blame(struct launch *l, int block) {
       uint64_t address = l->trace[k * LANES + i];
       uint64_t size = (uint64_t)l->sites[b->first_site + k].size;
       if (!address) continue;
-      if (find_region(l, address, size) < 0 || address % size) {
+      int found = find_region(l, address, size);
+      int read_only = found >= 0 && l->regions[found].space >= CONSTANT;
+      int writes = l->sites[b->first_site + k].kind != 0;
+      if (found < 0 || address % size || (read_only && writes)) {
         l->bad_site = b->first_site + k;
         l->bad_address = address;
         return;

@@ -9,6 +9,7 @@ from gevo.device.sim.translate.table import pure
 _WHOLE = {"rni": "roundeven", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
 _HALVES = frozenset({"f16", "bf16"})
 _FLOATS = frozenset({"f16", "bf16", "f32", "f64"})
+_INTEGERS = frozenset(f"{sign}{bits}" for sign in "us" for bits in (8, 16, 32, 64))
 
 
 def write_integer(e: Emitter, target: Operand, kind: str, value: str) -> None:
@@ -38,6 +39,8 @@ def cvt(e: Emitter, code: Instruction) -> None:
     elif to == "tf32":
         value = e.call("i32", "gevo_f32_to_tf32", ("float", e.read(code.args[1], "float")))
         e.write(code.args[0], "i32", value)
+    elif not {to, of} <= _FLOATS | _INTEGERS:
+        raise e.unsupported()
     elif to in _FLOATS and of in _FLOATS:
         _float_to_float(e, code, to, of)
     elif to in _FLOATS:

@@ -13,7 +13,7 @@ from gevo.device.sim.translate.table import pure
 
 ROUNDING = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}
 """The runtime's number for each rounding mode."""
-NAN = {"f16": 0x7FFF, "bf16": 0x7FFF, "f32": 0x7FFFFFFF, "f64": 0x7FFFFFFFFFFFFFFF}
+_SCALARS = frozenset({"f16", "bf16", "f32", "f64"})
 _SMALLEST = {"f32": 0x00800000, "f16": 0x38800000, "bf16": 0x00800000}
 """The least normal number, as the bits of a float."""
 _FIRST = {"add": "fadd", "sub": "fsub", "mul": "fmul"}
@@ -64,6 +64,8 @@ def saturate(e: Emitter, value: str, kind: str) -> str:
 def each(e: Emitter, code: Instruction, compute: Scalar, inputs: Sequence[Operand]) -> None:
     """Apply a scalar float function to a scalar, half or packed type, with .ftz, .sat and .relu."""
     kind = code.mods[-1]
+    if len(code.mods) > 1 and code.mods[-2] in _SCALARS:
+        raise e.unsupported("operands of mixed precision")
     if kind == "f32x2":
         _packed(e, code, compute, inputs, "f32", "i64", 32)
     elif kind.endswith("x2"):

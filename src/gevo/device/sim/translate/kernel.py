@@ -176,7 +176,7 @@ ret void"""
         for code in block.code:
             e.code = code
             if code.op != "gevo":
-                self._instruction(e, code)
+                self._translated(e, code)
         e.code = block.end or e.code
         kind = self._end(e, block)
         bit = self.now.flow.bit
@@ -233,6 +233,13 @@ ret void"""
         place = e.at(marks, 8 * index)
         before = e.op(f"load i64, ptr {place}")
         e.do(f"store i64 {e.op(f'add i64 {before}, %c{number}')}, ptr {place}")
+
+    def _translated(self, e: Emitter, code: Instruction) -> None:
+        try:
+            self._instruction(e, code)
+        except (AssertionError, LookupError, StopIteration, ValueError):
+            # a form of the instruction that its table entry does not foresee
+            raise e.unsupported("this form of it is not known") from None
 
     def _instruction(self, e: Emitter, code: Instruction) -> None:
         known = PURE.get(code.op)
