@@ -147,9 +147,9 @@ class Device(Protocol):
 
 def open_device(name: str) -> Device:
     """The device of this name, such as ``sim``."""
-    family, _, _model = name.partition(":")
-    if family == "sim" and not _model:
+    family, _, model = name.partition(":")
+    if family == "sim":
         from gevo.device.sim import Sim  # noqa: PLC0415  (a device loads only when asked for)
 
-        return Sim()
-    raise DeviceError(f"no device {name!r}; use sim")
+        return Sim(model)
+    raise DeviceError(f"no device {name!r}; use sim, or sim:p100 for the cycles of a GPU")

@@ -18,6 +18,7 @@ from gevo.device import Limits
 from gevo.device.sim.buffer import SimBuffer
 from gevo.device.sim.gpu import SimGpu
 from gevo.device.sim.program import load
+from gevo.device.sim.timing import Clock, load_gpu
 from gevo.errors import DeviceError
 from gevo.llvm.codegen import to_ptx
 
@@ -34,11 +35,15 @@ _ORDERS: tuple[Order, ...] = ("together", "forward", "backward", "shuffled")
 
 
 class Sim:
-    """Runs PTX on the CPU and counts what a GPU would issue and move."""
+    """Runs PTX on the CPU and counts what a GPU would issue and move, or the cycles of a named GPU."""
+
+    def __init__(self, model: str = "") -> None:
+        self._model = model
+        self._gpu = load_gpu(model) if model else None
 
     @property
     def name(self) -> str:
-        return "sim"
+        return f"sim:{self._model}" if self._model else "sim"
 
     @property
     def deterministic(self) -> bool:
@@ -54,6 +59,8 @@ class Sim:
         for kernel in kernels:
             if kernel in program.kernels:
                 program.compiled(kernel)
+                if self._gpu:
+                    program.code(kernel)
 
     def open(
         self,
@@ -69,4 +76,6 @@ class Sim:
             raise DeviceError(f"sim has poison patterns 0 and 1, not {poison}")
         if order not in _ORDERS:
             raise DeviceError(f"sim has thread orders {', '.join(_ORDERS)}, not {order!r}")
-        return SimGpu(load(artefact), limits or Limits(), poison, _ORDERS.index(order), seed)
+        # Only lanes that move together, as on a GPU, have a time.
+        clock = Clock(self._gpu) if self._gpu and order == "together" else None
+        return SimGpu(load(artefact), limits or Limits(), poison, _ORDERS.index(order), seed, clock)

@@ -75,6 +75,7 @@ class SimBuffer:
         target = self._view()
         with self._owner.writable(self._ptr):
             target[:] = data
+        self._owner.written.append((self._ptr, self._ptr + self.nbytes))
         if self._written is not None:
             self._written = data.tobytes()
 
@@ -101,6 +102,8 @@ class Memory:
         self.closed = False
         self.most = 0
         """The most bytes of buffers alive at once."""
+        self.written: list[tuple[int, int]] = []
+        """What host code wrote since the last launch: (first address, first address after)."""
         self._program = program
         self._limit = limits.memory
         self._pattern = pattern
@@ -134,7 +137,9 @@ class Memory:
         return buffer
 
     def zeros(self, shape: Shape, dtype: npt.DTypeLike) -> SimBuffer:
-        return self._allocate(_shape(shape), np.dtype(dtype))
+        buffer = self._allocate(_shape(shape), np.dtype(dtype))
+        self.written.append((buffer.ptr, buffer.ptr + buffer.nbytes))
+        return buffer
 
     def symbol(self, name: str, dtype: npt.DTypeLike) -> SimBuffer:
         program = self._program

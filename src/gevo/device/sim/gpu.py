@@ -11,6 +11,7 @@ from gevo.device.sim import arguments
 from gevo.device.sim.buffer import Memory, SimBuffer
 from gevo.device.sim.launch import STOPS, Launch, launch_function
 from gevo.device.sim.program import Program
+from gevo.device.sim.timing.clock import Clock, Timing
 from gevo.device.sim.translate import Kernel
 from gevo.device.sim.translate.callgraph import align
 from gevo.errors import LaunchError
@@ -24,13 +25,20 @@ class SimGpu:
     """One artefact, open on the simulator."""
 
     def __init__(
-        self, program: Program, limits: Limits, pattern: int, order: int, seed: int
+        self,
+        program: Program,
+        limits: Limits,
+        pattern: int,
+        order: int,
+        seed: int,
+        clock: Clock | None = None,
     ) -> None:
         self._program = program
         self._limits = limits
         self._pattern = pattern
         self._order, self._seed = order, seed
         self._memory = Memory(program, limits, pattern)
+        self._clock = clock
         self._used = Usage()
         self._launched: dict[str, None] = {}
         self._marks: dict[str, int] = {}
@@ -79,9 +87,15 @@ class SimGpu:
         code, store = self._program.compiled(kernel.name), self._memory
         warps = -(-(threads[0] * threads[1] * threads[2]) // LANES) if kernel.waits else 1
         regions = store.stage(params, total, warps * LANES * kernel.local)
+        written, store.written = store.written, []
+        trace = (
+            self._clock.begin(self._program, kernel, blocks, threads, total, written)
+            if self._clock
+            else None
+        )
         most_sites = max((b.sites for b in kernel.blocks), default=0)
         # What the runtime works on; it must stay alive until the launch is over.
-        trace = np.zeros((most_sites + 1) * LANES, np.uint64)
+        addresses = np.zeros((most_sites + 1) * LANES, np.uint64)
         marks = np.zeros(max(len(kernel.marks), 1), np.uint64)
         hits = np.zeros(max(len(kernel.sites), 1), np.uint32)
         states = np.zeros(warps * WARP_BYTES, np.uint8)
@@ -91,7 +105,7 @@ class SimGpu:
             params=store.params,
             globals=store.globals,
             shared_size=total,
-            trace=trace.ctypes.data,
+            trace=addresses.ctypes.data,
             marks=marks.ctypes.data,
             ntid=threads,
             nctaid=blocks,
@@ -118,11 +132,18 @@ class SimGpu:
             order=self._order,
             seed=self._seed,
             poison=self._pattern,
+            record=trace.address if trace else 0,
         )
-        launch_function()(ctypes.byref(launch))
-        self._account(kernel, launch, marks)
-        if launch.stop:
-            raise self._stopped(kernel, launch)
+        try:
+            launch_function()(ctypes.byref(launch))
+            self._account(kernel, launch, marks)
+            if launch.stop:
+                raise self._stopped(kernel, launch)
+            if self._clock and trace:
+                self._clock.end(trace, launch.clock)
+        finally:
+            if trace:
+                trace.close()
 
     def _account(self, kernel: Kernel, launch: Launch, marks: Array) -> None:
         # The price of a run, first form: warp instructions issued and sectors moved.
@@ -144,7 +165,7 @@ class SimGpu:
     def usage(self) -> Usage:
         used = self._used
         return Usage(
-            time=used.time,
+            time=self._clock.time if self._clock else used.time,
             fuel=used.fuel,
             launches=used.launches,
             memory=self._memory.most,
@@ -152,6 +173,11 @@ class SimGpu:
             changed=self._memory.changed(),
             marks=dict(self._marks),
         )
+
+    @property
+    def timings(self) -> tuple[Timing, ...]:
+        """The cycles of each launch and where they went, if the device is a named GPU."""
+        return tuple(self._clock.timings) if self._clock else ()
 
     def close(self) -> None:
         self._memory.close()

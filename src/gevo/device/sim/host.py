@@ -24,7 +24,10 @@ from gevo.errors import DeviceError
 
 llvm: Any = llvmlite.binding  # llvmlite has no types
 
-_SOURCES = ("sim.h", "trace.c", "exchange.c", "simt.c", "math.c", "runtime.c")
+_SOURCES = (
+    *("sim.h", "trace.c", "exchange.c", "simt.c", "math.c", "runtime.c"),
+    *("record.h", "record.c", "replay.h", "cache.c", "replay.c"),
+)
 _OPTIONS = (
     *("cc", "-c", "-O2", "-mcpu=baseline", "-fPIC", "-fno-sanitize=all", "-fno-stack-protector"),
     *("-ffp-contract=off", "-frounding-math", "-Wall", "-Wextra", "-Werror"),

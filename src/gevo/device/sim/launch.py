@@ -38,11 +38,13 @@ class Launch(ctypes.Structure):
         ("fuel_limit", _u64),
         *((name, _i32) for name in ("n_blocks", "n_regions", "n_sites", "entry")),
         *((name, _i32) for name in ("waits", "order", "seed", "poison")),
+        ("record", _u64),
         *((name, _u64) for name in ("instructions", "sectors", "fuel", "bad_address")),
         *((name, _i32) for name in ("stop", "bad_site", "bad_region", "bad_block")),
         ("arrived", _u32 * 16),
     )
 
+    clock: int
     instructions: int
     sectors: int
     fuel: int

@@ -12,12 +12,15 @@ from gevo.device.sim.host import compile_function
 from gevo.device.sim.memory import PAGE
 from gevo.device.sim.parse import parse
 from gevo.device.sim.ptx import SIZES, Float, Module, Reloc, Variable
+from gevo.device.sim.timing.code import Code, code_of
 from gevo.device.sim.translate import Kernel, translate
 from gevo.device.sim.translate.callgraph import align
 from gevo.errors import UnsupportedError
 
 BLOCK = np.dtype([(n, "<i4") for n in ("kind", "issued", "sites", "first_site", "flags")])
 KINDS = ("load", "store", "atomic")
+_CHECKED = 8
+"""Added to a site's kind when generated code checks its bounds itself."""
 SITE = np.dtype([(n, "<i4") for n in ("size", "kind", "line")])
 
 
@@ -44,6 +47,7 @@ class Program:
     files: dict[int, str]
     functions: dict[str, int]
     _compiled: dict[str, Compiled] = field(default_factory=dict[str, Compiled])
+    _code: dict[str, Code] = field(default_factory=dict[str, Code])
 
     def compiled(self, name: str) -> Compiled:
         found = self._compiled.get(name)
@@ -53,10 +57,19 @@ class Program:
             blocks = np.array(
                 [(b.kind, b.issued, b.sites, b.first_site, b.flags) for b in kernel.blocks], BLOCK
             )
-            sites = np.array(
-                [(s.size, KINDS.index(s.kind), s.line) for s in kernel.sites] or [(0, 0, 0)], SITE
-            )
+            rows = [
+                (s.size, KINDS.index(s.kind) + _CHECKED * s.checked, s.line) for s in kernel.sites
+            ]
+            sites = np.array(rows or [(0, 0, 0)], SITE)
             found = self._compiled[name] = Compiled(engine, address, blocks, sites)
+        return found
+
+    def code(self, name: str) -> Code:
+        """What the timing model reads of a kernel."""
+        found = self._code.get(name)
+        if found is None:
+            kernel = self.kernels[name]
+            found = self._code[name] = code_of(kernel.flows, kernel.sites)
         return found
 
     def image(self, base: int) -> bytes:

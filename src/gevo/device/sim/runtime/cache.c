@@ -75,7 +75,7 @@ static void walk_on(
         case NOTHING: continue;
         default: break;
       }
-      int access = p->sites[b->first_site + i].kind, local = SITE_SPACE(site) == LOCAL;
+      int access = p->accesses[b->first_site + i], local = SITE_SPACE(site) == LOCAL;
       for (; n; n--, k->at++) {
         uint32_t word = words[k->at], sectors = LINE_SECTORS(word);
         uint64_t line = p->trace->lines[LINE_NUMBER(word)];

@@ -1,6 +1,10 @@
 /* Recording: what each warp did and touched, for a model of time to replay. */
 #include <stdlib.h>
 
+/* The part of an address that says where in its device's memory it is: which of several open
+ * devices it is must not matter. */
+static const uint64_t WITHIN = (1ull << 38) - 1;
+
 static int grow(struct record *r, void **array, uint64_t *room, uint64_t wanted, size_t size) {
   if (wanted <= *room) return 1;
   uint64_t next = *room ? *room * 2 : 1024;
@@ -52,7 +56,7 @@ static uint32_t *put_lines(struct record *r, uint32_t *out, const uint64_t *row,
   int count = 0, k = 0;
   for (int64_t i = 0; i < n; i++) {
     if (!row[i]) continue;
-    uint64_t line = row[i] >> 7;
+    uint64_t line = (row[i] & WITHIN) >> 7;
     if (!count || lines[k] != line) {
       for (k = count - 1; k >= 0 && lines[k] != line; k--) {}
       if (k < 0) { k = count++; lines[k] = line; sectors[k] = 0; }
@@ -82,7 +86,7 @@ static uint32_t *put_atomics(struct record *r, uint32_t *out, const uint64_t *ro
       if (!twice) taken |= 1u << i;
     }
     rest &= ~taken;
-    *out++ = LINE_WORD(line_number(r, base >> 7), 1u << (base >> 5 & 3));
+    *out++ = LINE_WORD(line_number(r, (base & WITHIN) >> 7), 1u << (base >> 5 & 3));
     if (out - first == LANES) break;
   }
   return out;
@@ -152,7 +156,7 @@ static uint32_t *put_site(struct warp *w, struct record *r, uint32_t *out, int s
   if (row[first] < l->regions[region].low || row[first] >= l->regions[region].high)
     region = find_region(l, row[first], 1);
   space = region < 0 ? GLOBAL : l->regions[region].space;
-  int atomic = l->sites[site].kind == ATOMIC;
+  int atomic = (l->sites[site].kind & ~CHECKED) == ATOMIC;
   if (space == SHARED) { *out++ = SITE_WORD(SHARED, bank_degree(row, n, size, atomic)); return out; }
   if (space == CONSTANT || space == PARAM) { *out++ = SITE_WORD(CONSTANT, distinct(row, n)); return out; }
   uint32_t *head = out++;

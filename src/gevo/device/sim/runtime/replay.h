@@ -28,7 +28,7 @@ struct replay {
   const uint16_t *registers;
   const struct span *spans;
   const struct block *blocks;
-  const struct site *sites;
+  const int32_t *accesses;     /* what each memory site does */
   struct record *trace;
   int32_t warps_per_block, resident, slots, n_ops, seed, n_blocks;
   /* results */

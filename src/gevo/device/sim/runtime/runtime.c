@@ -1,6 +1,11 @@
 /* The whole runtime as one unit, so that the small functions inline. */
 #include "sim.h"
 #include "trace.c"
+#include "record.h"
+#include "record.c"
 #include "exchange.c"
 #include "simt.c"
 #include "math.c"
+#include "replay.h"
+#include "cache.c"
+#include "replay.c"

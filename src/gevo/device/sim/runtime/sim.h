@@ -22,6 +22,7 @@ enum { ALONE = 1, SPINS = 2 }; /* block flags: legacy exchange among whoever is 
 
 struct block { int32_t kind, issued, sites, first_site, flags; };
 struct site { int32_t size, kind, line; };
+enum { CHECKED = 8 }; /* added to a site's kind: generated code has checked its bounds itself */
 enum space { GLOBAL, SHARED, LOCAL, CONSTANT, PARAM };
 struct region { uint64_t low, high; int32_t space, index; };
 
@@ -29,6 +30,7 @@ struct region { uint64_t low, high; int32_t space, index; };
 enum stop { RUNNING, OUT_OF_FUEL, TRAPPED, DEADLOCK, OUT_OF_BOUNDS, FAULT, STACK, ASSERTED };
 
 struct launch;
+struct record;
 
 struct warp {
   /* read and written by generated code */
@@ -80,6 +82,7 @@ struct launch {
   uint32_t *counts;
   uint64_t stack_size, local_base, local_size, fuel_limit;
   int32_t n_blocks, n_regions, n_sites, entry, waits, order, seed, poison;
+  struct record *record;   /* where to keep a trace, or null */
   /* set by the runtime */
   uint64_t instructions, sectors, fuel, bad_address;
   int32_t stop, bad_site, bad_region, bad_block;

@@ -40,6 +40,7 @@ static void finish(struct warp *w) {
     trace_block(w, b);
     if (l->stop) { l->bad_block = block; return; }
   }
+  if (l->record && l->record->on) record_block(w, block);
   count_block(w, block);
   if (b->kind == JUMP || b->kind == CALL || b->kind == RET) {
     uint32_t back = 0, gone = 0;
@@ -230,9 +231,11 @@ static void run_grid(struct launch *l) {
     l->ctaid[1] = (uint32_t)(at / l->nctaid[0] % l->nctaid[1]);
     l->ctaid[2] = (uint32_t)(at / l->nctaid[0] / l->nctaid[1]);
     if (l->shared_size) poison(l, l->shared_base, l->shared_size);
+    if (l->record) begin_record(l, at);
     if (l->waits) {
       run_waiting_block(l, threads, n_warps);
       if (l->stop) return;
+      if (l->record) end_record(l, n_warps);
       continue;
     }
     for (int i = 0; i < n_warps; i++) {
@@ -246,6 +249,7 @@ static void run_grid(struct launch *l) {
       if (l->stop) return;
       sum_counts(w);
     }
+    if (l->record) end_record(l, n_warps);
   }
 }
 

@@ -73,7 +73,8 @@ static void trace_site(const struct warp *w, int site, const uint64_t *row) {
 static void trace_block(struct warp *w, const struct block *b) {
   struct launch *l = w->launch;
   for (int k = 0; k < b->sites; k++)
-    trace_site(w, b->first_site + k, l->trace + k * LANES);
+    if (!(l->sites[b->first_site + k].kind & CHECKED))
+      trace_site(w, b->first_site + k, l->trace + k * LANES);
 }
 
 /* After a fault: the traced address of this block that no buffer holds, if there is one. */
@@ -86,7 +87,7 @@ static void blame(struct launch *l, int block) {
     for (int i = 0; i < LANES; i++) {
       uint64_t address = l->trace[k * LANES + i];
       uint64_t size = (uint64_t)l->sites[b->first_site + k].size;
-      if (!address) continue;
+      if (!address || l->sites[b->first_site + k].kind & CHECKED) continue;
       int found = find_region(l, address, size);
       int read_only = found >= 0 && l->regions[found].space >= CONSTANT;
       int writes = l->sites[b->first_site + k].kind != 0;

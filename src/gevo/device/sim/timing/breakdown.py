@@ -27,7 +27,9 @@ class Counters:
 
     def cycles(self, code: Code) -> dict[str, Array]:
         """Cycles of schedulers by kind, for each instruction; ``idle`` belongs to none."""
-        counted = {name: array[: len(code.ops)].astype(float) for name, array in self._arrays.items()}
+        counted = {
+            name: array[: len(code.ops)].astype(float) for name, array in self._arrays.items()
+        }
         role = code.ops["role"]
         memory = (role == ROLES.index("memory")) | (role == ROLES.index("parameter"))
         barrier = role == ROLES.index("barrier")
@@ -62,7 +64,9 @@ def by_line(
     which = np.array([place[line] for line in code.lines], np.intp)
     table: dict[str, dict[str, float]] = {}
     sums = {
-        kind: np.bincount(which, spent[kind], len(lines)) * scale for kind in KINDS if kind != "idle"
+        kind: np.bincount(which, spent[kind], len(lines)) * scale
+        for kind in KINDS
+        if kind != "idle"
     }
     for (file, line), index in place.items():
         row = {kind: float(values[index]) for kind, values in sums.items() if values[index]}

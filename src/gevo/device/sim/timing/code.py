@@ -270,4 +270,14 @@ def _live(flow: Flow, block: Block) -> int:
     return most
 
 
-__all__ = ["ACCESSES", "OP", "ROLES", "SPAN", "Address", "Code", "classify", "code_of", "live_registers"]
+__all__ = [
+    "ACCESSES",
+    "OP",
+    "ROLES",
+    "SPAN",
+    "Address",
+    "Code",
+    "classify",
+    "code_of",
+    "live_registers",
+]

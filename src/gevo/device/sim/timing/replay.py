@@ -26,7 +26,10 @@ class _Replay(ctypes.Structure):
     """`struct replay` of the runtime."""
 
     _fields_ = (
-        *((name, _u64) for name in ("gpu", "ops", "registers", "spans", "blocks", "sites", "trace")),
+        *(
+            (name, _u64)
+            for name in ("gpu", "ops", "registers", "spans", "blocks", "accesses", "trace")
+        ),
         *((name, _i32) for name in ("warps_per_block", "resident", "slots", "n_ops")),
         *((name, _i32) for name in ("seed", "n_blocks")),
         *((name, _u64) for name in ("cycles", "idle", "issued", "waited", "stuck")),
@@ -64,7 +67,6 @@ def replay(
     gpu: Gpu,
     code: Code,
     blocks: Array,
-    sites: Array,
     trace: Trace,
     held: Occupancy,
     *,
@@ -77,7 +79,7 @@ def replay(
     files: dict[int, str] | None = None,
     seeds: int = SEEDS,
 ) -> Timing:
-    """Replay a recorded launch; `blocks` and `sites` are the tables that it was recorded with."""
+    """Replay a recorded launch; `blocks` is the table that it was recorded with."""
     record = trace.record
     if record.failed:
         raise DeviceError("there is no memory for the trace of a launch; use a smaller case")
@@ -91,7 +93,7 @@ def replay(
         registers=code.registers.ctypes.data,
         spans=code.spans.ctypes.data,
         blocks=blocks.ctypes.data,
-        sites=sites.ctypes.data,
+        accesses=code.accesses.ctypes.data,
         trace=trace.address,
         warps_per_block=warps_per_block,
         resident=held.blocks,
@@ -109,7 +111,9 @@ def replay(
     for seed in range(seeds):
         call.seed = seed
         if run(ctypes.byref(call)):
-            raise DeviceError(f"{kernel}: the replay of a launch did not end; this is a fault of gevo")
+            raise DeviceError(
+                f"{kernel}: the replay of a launch did not end; this is a fault of gevo"
+            )
         cycles += call.cycles
         if not seed:
             counters.idle = call.idle

@@ -36,6 +36,9 @@ class Site:
     kind: str
     """``load``, ``store`` or ``atomic``."""
     line: int
+    code: Instruction
+    checked: bool = False
+    """Whether generated code checks the bounds exactly."""
 
 
 Lookup = Callable[["Emitter", str], str]

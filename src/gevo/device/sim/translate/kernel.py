@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gevo.device.sim import layout
-from gevo.device.sim.flow import CARRY, SKIP, Block, flow_of, results
+from gevo.device.sim.flow import CARRY, SKIP, Block, Flow, flow_of, results
 from gevo.device.sim.ptx import Function, Instruction, Module, Variable
 from gevo.device.sim.translate import exchange
 from gevo.device.sim.translate.callgraph import (
@@ -58,6 +58,8 @@ class Kernel:
     """Bytes of registers of one thread, and of local memory."""
     local: int
     limits: Mapping[str, tuple[int, ...]]
+    flows: tuple[Flow, ...]
+    """The control flow of its functions, in the order of their blocks."""
 
 
 def translate(module: Module, places: Mapping[str, int], kernel: Function) -> Kernel:
@@ -112,6 +114,7 @@ class _Translator:
             stack,
             local,
             self.kernel.limits,
+            tuple(now.flow for now in self.activations.values()),
         )
 
     def _text(self) -> str:

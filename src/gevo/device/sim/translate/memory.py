@@ -47,19 +47,21 @@ def pointer(e: Emitter, code: Instruction, operand: Operand, size: int, kind: st
         return e.op(f"inttoptr i64 {address(e, operand)} to ptr")
     where = address(e, operand)
     if space == "shared":
-        return shared_pointer(e, where, size)
+        return shared_pointer(e, where, size, kind)
     trace(e, where, size, kind)
     return checked(e, where, size)
 
 
-def shared_pointer(e: Emitter, where: str, size: int) -> str:
-    """Bounds are exact for shared memory: the launch knows its size."""
+def shared_pointer(e: Emitter, where: str, size: int, kind: str = "") -> str:
+    """Bounds are exact for shared memory: the launch knows its size. Without a `kind`, no trace."""
     last = e.op(f"add i64 {where}, {size}")
     inside = e.op(f"icmp ule i64 {last}, {e.load_launch(layout.SHARED_SIZE, 'i64')}")
     if size > 1:
         low = e.op(f"and i64 {where}, {size - 1}")
         inside = e.op(f"and i1 {inside}, {e.op(f'icmp eq i64 {low}, 0')}")
     absolute = e.op(f"add i64 {e.load_launch(layout.SHARED_BASE, 'i64')}, {where}")
+    if kind:
+        trace(e, absolute, size, kind, checked=True)
     return e.op(f"inttoptr i64 {e.op(f'select i1 {inside}, i64 {absolute}, i64 0')} to ptr")
 
 
@@ -71,11 +73,12 @@ def checked(e: Emitter, where: str, size: int) -> str:
     return e.op(f"inttoptr i64 {e.op(f'select i1 {right}, i64 {where}, i64 0')} to ptr")
 
 
-def trace(e: Emitter, where: str, size: int, kind: str) -> None:
+def trace(e: Emitter, where: str, size: int, kind: str, *, checked: bool = False) -> None:
     """Leave the address where the runtime finds it after the block."""
-    line = e.code.line.line if e.code and e.code.line else 0
+    assert e.code is not None
+    line = e.code.line.line if e.code.line else 0
     e.do(f"store i64 {where}, ptr {trace_slot(e)}")
-    e.sites.append(Site(size, kind, line))
+    e.sites.append(Site(size, kind, line, e.code, checked))
 
 
 def trace_slot(e: Emitter) -> str:

@@ -1,0 +1,25 @@
+"""Cycles of a named GPU from a trace of what a kernel did.
+
+The runtime records for each warp which blocks it ran and which lines it touched (`trace`). A kernel's
+instructions have classes and registers (`code`); a GPU is a table (`gpu`). The replay steps all SMs
+through the trace (`replay`) and says where the cycles went (`breakdown`); a formula over the same
+counts is a cheap stand-in (`estimate`). `clock` does all that for each launch of a run.
+"""
+
+from gevo.device.sim.timing.breakdown import KINDS
+from gevo.device.sim.timing.clock import Clock
+from gevo.device.sim.timing.gpu import Gpu, gpus, load_gpu
+from gevo.device.sim.timing.occupancy import Occupancy, occupancy
+from gevo.device.sim.timing.replay import Timing, replay
+
+__all__ = [
+    "KINDS",
+    "Clock",
+    "Gpu",
+    "Occupancy",
+    "Timing",
+    "gpus",
+    "load_gpu",
+    "occupancy",
+    "replay",
+]
