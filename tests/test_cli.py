@@ -58,7 +58,7 @@ def folder(tmp_path):
 def gevo(*args, cwd, check=True, **options):
     done = subprocess.run(
         [sys.executable, "-m", "gevo", *map(str, args)],
-        cwd=cwd, capture_output=True, text=True, timeout=300, **options,
+        cwd=cwd, capture_output=True, text=True, timeout=300, check=False, **options,
     )  # fmt: skip
     if check:
         assert done.returncode == 0, done.stderr
@@ -134,7 +134,7 @@ def start(*args, cwd):
 def test_killed_and_resumed_is_as_if_never_stopped(folder):
     options = ("--evals", 120, "--seed", 5)
     whole = run_json("run", "saxpy.py", *options, "--out", "whole", cwd=folder)
-    for number, wait in enumerate((0.3, 1.5, 2.0, 2.5, 3.0, 4.0)):
+    for number, wait in enumerate((0.4, 1.2, 1.8, 2.5)):
         out = f"cut{number}"
         process = start("run", "saxpy.py", *options, "--out", out, cwd=folder)
         time.sleep(wait)
