@@ -25,6 +25,8 @@ VERDICTS = {
     "uncompilable": "compile",
     "build-abort": "compile",
     "unrunnable": "compile",
+    "confuses": "crash",
+    "bewilders": "crash",
     "wrong": "wrong",
     "wrong-on-large": "wrong",
     "shape": "wrong",

@@ -37,6 +37,8 @@ class ToyProgram:
         return Edit(kind, (), int(rng.integers(1 << 32)))
 
     def apply(self, patch: Patch) -> Variant:
+        if any(edit.kind == "confuses" for edit in patch):
+            raise KeyError("i17")
         kept = [edit for edit in patch if edit.kind != "skip"]
         skipped = tuple((i, "told to") for i, edit in enumerate(patch) if edit.kind == "skip")
         # Like a compiler, it makes the same artefact of different edits that mean the same.
@@ -58,6 +60,8 @@ class ToyDevice:
     deterministic = True
 
     def build(self, text):
+        if "\nbewilders" in text:
+            raise ValueError("out of registers")
         if "\nuncompilable" in text:
             raise CompileError("cannot select")
         if "\nbuild-abort" in text:

@@ -138,14 +138,19 @@ class Child:
             filled += count
 
     def end(self) -> None:
-        """Kill the child and all that it started; `clear` reaps them, when they are dead."""
+        """Kill the child and all that it started, and see them gone.
+
+        It is worth the wait: every page that is written to while a child still shares it is copied.
+        """
         if self._end.fileno() < 0:
             return
         if self._status is None:
             _kill(self.pid)
+            self._reap(1.0)
         self._end.close()
         os.close(self._errors)
         os.close(self._pidfd)
+        clear(seconds=1.0)
 
     def _receive(self, most: int) -> bytes:
         self._wait()
@@ -213,7 +218,6 @@ def start(
     `room` is how many bytes its address space may grow by. `main` is a file descriptor that hangs up
     when nobody wants the answer any more; the child does not inherit it.
     """
-    clear(0)  # what the last child left; dying takes it a while, so nobody waited
     ours, theirs = socket.socketpair()
     read, write = os.pipe()
     worker = os.getpid()

@@ -15,14 +15,13 @@ import msgspec
 import numpy as np
 
 from gevo.device import Limits, Usage
-from gevo.errors import EvaluationError, SourceError, WorkloadError
-from gevo.evaluate import child, judge, linux, sandbox
+from gevo.errors import EvaluationError, WorkloadError
+from gevo.evaluate import build, child, judge, linux, sandbox
 from gevo.evaluate.clock import Clock
 from gevo.evaluate.vault import Vault
 from gevo.evaluate.verdict import Evaluation, Verdict
 from gevo.evaluate.wire import Baseline, GarbledError, Header, Ran
 from gevo.patch import Patch
-from gevo.program import Variant
 from gevo.workload import Array, Split
 
 _SETUP = {"search": 60.0, "held-out": 600.0, "large": 600.0}
@@ -110,9 +109,9 @@ class Trial:
             try:
                 if careful:
                     self._rehearse(patch)
-                variant = self._materialise(patch, clock)
+                variant = build.materialise(self._bench, patch, clock)
                 skipped = len(variant.skipped)
-                artefact = self._build(variant.text, clock)
+                artefact = build.build(self._bench, variant.text, clock)
                 digest = hashlib.sha256(artefact).hexdigest()
                 result = known.get(digest) or self._try(artefact, clock, began + self._deadline)
             except judge.Fault as fault:
@@ -120,23 +119,6 @@ class Trial:
         return msgspec.structs.replace(
             result, artefact=digest, skipped=skipped, seconds=clock.take()
         )
-
-    def _materialise(self, patch: Patch, clock: Clock) -> Variant:
-        program = self._bench.program
-        with clock("apply"):
-            variant = program.apply(patch)
-        with clock("verify"):
-            why = program.verify(variant.text)
-        if why is not None:
-            raise judge.Fault(Verdict.INVALID, why)
-        return variant
-
-    def _build(self, text: str, clock: Clock) -> bytes:
-        try:
-            with clock("build"):
-                return self._bench.device.build(text)
-        except SourceError as error:
-            raise judge.Fault(Verdict.COMPILE, str(error)) from None
 
     def _rehearse(self, patch: Patch) -> None:
         """Let a child build a variant, to see whether it lives to tell."""
@@ -155,11 +137,7 @@ class Trial:
 
     def _try(self, artefact: bytes, clock: Clock, until: float) -> Evaluation:
         """Run an artefact in a child, and judge what comes out."""
-        try:
-            with clock("open"):
-                self._bench.device.prepare(artefact, self._kernels)
-        except SourceError as error:
-            raise judge.Fault(Verdict.COMPILE, str(error)) from None
+        build.warm(self._bench, artefact, self._kernels, clock)
         runs = [(case, poison, self._expected[case].limits) for case, poison in self._plan()]
         running = sandbox.start(
             lambda channel: child.try_artefact(channel, self._bench, artefact, runs),

@@ -5,7 +5,6 @@ process PARENT does, and takes its child, and all that descends from it, with it
 """
 
 import os
-import select
 import signal
 import socket
 import sys
@@ -107,7 +106,7 @@ def serve(main: socket.socket) -> None:
     """Answer messages from the main process until it hangs up."""
     worker: Worker | None = None
     inbox: Inbox[FromMain] = Inbox(FromMain, LARGEST)
-    while data := _receive(main):
+    while data := main.recv(1 << 16):
         inbox.feed(data)
         for message in inbox.messages():
             if isinstance(message, Start):
@@ -116,13 +115,6 @@ def serve(main: socket.socket) -> None:
             elif worker is not None:
                 for answer in worker.answer(message):
                     main.sendall(frame(answer))
-
-
-def _receive(main: socket.socket) -> bytes:
-    """What the main process says next; while it says nothing, time to clear away dead children."""
-    if not select.select([main], [], [], 0)[0]:
-        sandbox.clear(seconds=1.0)
-    return main.recv(1 << 16)
 
 
 def _refusal(error: Exception) -> Refused:
