@@ -4,12 +4,13 @@
  * the slices of L2 in order of time. Nothing here depends on the machine: times are integers. */
 
 enum { NEVER = 0xffffffffu, RING = 128, LOOK_AHEAD = 32, MOST_WARPS = 64, MOST_COLLECTORS = 8 };
+static const uint8_t SECTORS[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4}; /* bits set */
 enum { MOST_SCHEDULERS = 4, LEAST = 2 }; /* least: cycles from issue until operands are read */
 
 struct walker {              /* a resident warp */
   const uint32_t *at, *end;  /* what is left of its stream */
   uint32_t op, op_end;       /* its next instruction, and where the block's end */
-  uint32_t ready;            /* when that may issue; NEVER while it waits for an event */
+  uint32_t *ready;           /* when that may issue; NEVER while it waits for an event */
   uint32_t operands;         /* when its operands are there */
   uint32_t floor;            /* when the front end has it */
   uint32_t cause;            /* the instruction that it waits for */
@@ -33,7 +34,8 @@ struct scheduler {
   int32_t n, greedy;
   uint32_t collectors[MOST_COLLECTORS];
   uint32_t units[UNITS];
-  uint16_t list[MOST_WARPS]; /* its warps, the oldest first */
+  uint16_t list[MOST_WARPS]; /* its warps, the oldest first, */
+  uint32_t when[MOST_WARPS]; /* and when each may issue */
 };
 
 struct request {
@@ -45,19 +47,22 @@ struct request {
 };
 
 struct sm {
-  uint32_t next, refill, free; /* when to look again; when a block may come; when the LSU is free */
+  uint32_t refill, free; /* when a block may come; when the load/store unit is free */
   uint32_t head, n_requests;
   struct scheduler schedulers[MOST_SCHEDULERS];
   struct request ring[RING];
 };
 
+struct value { uint32_t when, maker; }; /* a register: when it is written, and by what */
+
 struct engine {
   struct replay *p;
   struct gpu g;
   struct sm *sms;
+  uint32_t *next;             /* when to look at each SM again */
   struct walker *walkers;
   struct group *groups;
-  uint32_t *boards, *makers;  /* per warp and register: when it is written, and by what */
+  struct value *boards;        /* the registers of each warp */
   uint64_t *slices, *drams, *fills;
   uint32_t *lines, *askers;   /* per slice: the line it serves, and for whom */
   uint16_t *homes;            /* the slice of each line */
@@ -69,41 +74,42 @@ struct engine {
 static inline uint32_t later(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static inline uint32_t sooner(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
+static inline struct value *board_of(const struct engine *s, uint32_t index) {
+  return s->boards + (uint64_t)index * (uint32_t)s->p->slots;
+}
 static inline const struct op *op_of(const struct engine *s, uint32_t op) { return &s->p->ops[op]; }
 
 /* When the next instruction of a warp may issue: all that it reads and writes must be settled. */
 static void look(struct engine *s, uint32_t index) {
   struct walker *w = &s->walkers[index];
   const struct op *o = op_of(s, w->op);
-  const uint32_t *board = s->boards + (uint64_t)index * (uint32_t)s->p->slots;
+  const struct value *board = board_of(s, index);
   const uint16_t *r = s->p->registers + o->first, *last = r + o->results + o->sources;
-  uint32_t when = 0;
-  int slot = -1;
+  uint32_t when = 0, maker = 0;
   for (; r < last; r++)
-    if (board[*r] > when) { when = board[*r]; slot = *r; }
-  if (slot >= 0 && when > w->floor)
-    w->cause = s->makers[(uint64_t)index * (uint32_t)s->p->slots + (uint32_t)slot];
+    if (board[*r].when > when) { when = board[*r].when; maker = board[*r].maker; }
+  if (when > w->floor) w->cause = maker;
   if (w->holds || o->role == FENCE) when = w->queued ? NEVER : later(when, w->settled);
   w->operands = when;
-  w->ready = later(when, w->floor);
+  *w->ready = later(when, w->floor);
 }
 
 /* What ptxas would fold into other instructions takes no time, if its operands are there. */
 static int fold(struct engine *s, uint32_t index, const struct op *o) {
-  uint32_t *board = s->boards + (uint64_t)index * (uint32_t)s->p->slots;
+  struct value *board = board_of(s, index);
   const uint16_t *r = s->p->registers + o->first;
   uint32_t when = 0;
-  for (int i = o->results; i < o->results + o->sources; i++) when = later(when, board[r[i]]);
+  for (int i = 0; i < o->results + o->sources; i++) when = later(when, board[r[i]].when);
   if (when == NEVER) return 0;
-  for (int i = 0; i < o->results; i++) board[r[i]] = later(board[r[i]], when);
+  for (int i = 0; i < o->results; i++) board[r[i]].when = when;
   return 1;
 }
 
 static void wake(struct engine *s, uint32_t index) {
-  struct sm *m = &s->sms[index / s->per_sm];
-  struct scheduler *q = &m->schedulers[s->walkers[index].scheduler];
-  q->wake = sooner(q->wake, s->walkers[index].ready);
-  m->next = sooner(m->next, q->wake);
+  uint32_t sm = index / s->per_sm;
+  struct scheduler *q = &s->sms[sm].schedulers[s->walkers[index].scheduler];
+  q->wake = sooner(q->wake, *s->walkers[index].ready);
+  s->next[sm] = sooner(s->next[sm], q->wake);
 }
 
 static void release_group(struct engine *s, struct group *b, uint32_t now) {
@@ -120,27 +126,30 @@ static void release_group(struct engine *s, struct group *b, uint32_t now) {
 }
 
 /* A block whose warps have ended and whose stores are done makes room for another. */
-static void finish_group(struct engine *s, struct sm *m, struct group *b) {
+static void finish_group(struct engine *s, uint32_t sm, struct group *b) {
   if (b->live || b->queued) return;
   s->done_blocks++;
   s->end = later(s->end, b->done);
-  m->refill = sooner(m->refill, b->done);
-  m->next = sooner(m->next, m->refill);
+  s->sms[sm].refill = sooner(s->sms[sm].refill, b->done);
+  s->next[sm] = sooner(s->next[sm], b->done);
 }
 
 static void finish_warp(struct engine *s, uint32_t index, uint32_t now) {
   struct walker *w = &s->walkers[index];
-  struct sm *m = &s->sms[index / s->per_sm];
-  struct scheduler *q = &m->schedulers[w->scheduler];
+  uint32_t sm = index / s->per_sm;
+  struct scheduler *q = &s->sms[sm].schedulers[w->scheduler];
   struct group *b = &s->groups[w->group];
-  int at = 0;
-  while (q->list[at] != index % s->per_sm) at++;
-  for (q->n--; at < q->n; at++) q->list[at] = q->list[at + 1];
+  int at = (int)(w->ready - q->when);
+  for (q->n--; at < q->n; at++) {
+    q->list[at] = q->list[at + 1];
+    q->when[at] = q->when[at + 1];
+    s->walkers[sm * s->per_sm + q->list[at]].ready = &q->when[at];
+  }
   q->greedy = -1;
   w->live = 0;
   b->done = later(b->done, later(now, w->settled));
   if (--b->live && b->waiting == b->live) release_group(s, b, now);
-  finish_group(s, m, b);
+  finish_group(s, sm, b);
 }
 
 /* Move a warp on to its next instruction; 0 if it has none. */
@@ -187,8 +196,10 @@ static void start_block(struct engine *s, uint32_t sm, uint32_t slot, uint32_t n
     w->group = (uint16_t)group;
     w->last_block = NEVER - 1;
     w->scheduler = (uint8_t)((slot * count + i) % (uint32_t)s->g.schedulers);
-    memset(s->boards + (uint64_t)index * (uint32_t)p->slots, 0, (uint32_t)p->slots * sizeof *s->boards);
+    memset(board_of(s, index), 0, (uint32_t)p->slots * sizeof *s->boards);
     struct scheduler *q = &m->schedulers[w->scheduler];
+    w->ready = &q->when[q->n];
+    q->when[q->n] = NEVER;
     q->list[q->n++] = (uint16_t)(slot * count + i);
   }
   for (uint32_t i = 0; i < count; i++) {
@@ -199,13 +210,14 @@ static void start_block(struct engine *s, uint32_t sm, uint32_t slot, uint32_t n
 
 /* --- the load/store unit */
 
-static void complete(struct engine *s, struct sm *m, struct request *e, uint32_t base) {
+static void complete(struct engine *s, uint32_t sm, struct request *e) {
+  struct sm *m = &s->sms[sm];
   const struct op *o = op_of(s, e->op);
-  uint32_t index = base + e->warp;
+  uint32_t index = sm * s->per_sm + e->warp;
   struct walker *w = &s->walkers[index];
-  uint64_t board = (uint64_t)index * (uint32_t)s->p->slots;
+  struct value *board = board_of(s, index);
   const uint16_t *r = s->p->registers + o->first;
-  for (int i = 0; i < o->results; i++) s->boards[board + r[i]] = e->done;
+  for (int i = 0; i < o->results; i++) board[r[i]].when = e->done;
   w->settled = later(w->settled, e->done);
   w->queued--;
   if (s->p->delay) s->p->delay[e->op] += e->done - e->began;
@@ -213,10 +225,10 @@ static void complete(struct engine *s, struct sm *m, struct request *e, uint32_t
   b->queued--;
   if (!w->live) {
     b->done = later(b->done, e->done);
-    finish_group(s, m, b);
-  } else if (!w->waiting && w->ready == NEVER) {
+    finish_group(s, sm, b);
+  } else if (!w->waiting && *w->ready == NEVER) {
     look(s, index);
-    if (w->ready != NEVER) wake(s, index);
+    if (*w->ready != NEVER) wake(s, index);
   }
   m->head = (m->head + 1) % RING;
   m->n_requests--;
@@ -236,7 +248,7 @@ static void complete(struct engine *s, struct sm *m, struct request *e, uint32_t
 static uint32_t ask(struct engine *s, uint32_t asker, uint32_t word, int access, uint32_t now) {
   const struct gpu *g = &s->g;
   uint32_t line = LINE_NUMBER(word), level = LINE_LEVEL(word), home = s->homes[line];
-  uint64_t many = (uint64_t)bits(LINE_SECTORS(word)), time = (uint64_t)now << 8;
+  uint64_t many = SECTORS[LINE_SECTORS(word)], time = (uint64_t)now << 8;
   uint64_t free = s->slices[home], interval = (uint64_t)g->slice_interval;
   if (access == ATOMIC) interval = (uint64_t)g->atomic_interval;
   else if (free > time && s->lines[home] == line && s->askers[home] != asker)
@@ -267,7 +279,7 @@ static int send(struct engine *s, uint32_t sm, struct request *e, uint32_t now) 
   uint32_t x = m->free, ideal;
   for (; e->next < e->count; e->next++) {
     if (x > now + LOOK_AHEAD) break;
-    uint32_t word = e->words[e->next], many = (uint32_t)bits(LINE_SECTORS(word));
+    uint32_t word = e->words[e->next], many = SECTORS[LINE_SECTORS(word)];
     if (LINE_LEVEL(word) == IN_L1) {
       x += (many + (uint32_t)g->l1_rate - 1) / (uint32_t)g->l1_rate;
       e->done = later(e->done, x + (uint32_t)g->l1_latency);
@@ -293,7 +305,6 @@ static int send(struct engine *s, uint32_t sm, struct request *e, uint32_t now) 
 static void serve(struct engine *s, uint32_t sm, uint32_t now) {
   struct sm *m = &s->sms[sm];
   const struct gpu *g = &s->g;
-  uint32_t base = sm * s->per_sm;
   while (m->n_requests) {
     struct request *e = &m->ring[m->head];
     if (!e->began) m->free = later(m->free, e->enters);
@@ -314,7 +325,7 @@ static void serve(struct engine *s, uint32_t sm, uint32_t now) {
         m->free += cost;
         break;
     }
-    complete(s, m, e, base);
+    complete(s, sm, e);
   }
 }
 
@@ -341,13 +352,9 @@ static void request(struct engine *s, uint32_t sm, struct scheduler *q, int coll
   m->n_requests++;
   w->queued++;
   s->groups[w->group].queued++;
-  m->next = sooner(m->next, later(m->free, enters));
-  uint64_t board = (uint64_t)index * (uint32_t)s->p->slots;
+  struct value *board = board_of(s, index);
   const uint16_t *r = s->p->registers + o->first;
-  for (int i = 0; i < o->results; i++) {
-    s->boards[board + r[i]] = NEVER;
-    s->makers[board + r[i]] = w->op;
-  }
+  for (int i = 0; i < o->results; i++) board[r[i]] = (struct value){NEVER, w->op};
 }
 
 /* --- issue */
@@ -373,12 +380,9 @@ static void issue(struct engine *s, uint32_t sm, struct scheduler *q, int collec
     uint32_t starts = later(leaves, q->units[o->unit]);
     q->units[o->unit] = starts + o->interval;
     q->collectors[collector] = starts;
-    uint64_t board = (uint64_t)index * (uint32_t)s->p->slots;
+    struct value *board = board_of(s, index);
     const uint16_t *r = s->p->registers + o->first;
-    for (int i = 0; i < o->results; i++) {
-      s->boards[board + r[i]] = starts + o->latency - LEAST;
-      s->makers[board + r[i]] = op;
-    }
+    for (int i = 0; i < o->results; i++) board[r[i]] = (struct value){starts + o->latency - LEAST, op};
   }
   w->op++;
   w->second ^= 1;
@@ -387,34 +391,32 @@ static void issue(struct engine *s, uint32_t sm, struct scheduler *q, int collec
     if (!advance(s, index, now + slots)) { finish_warp(s, index, now + 1); return; }
     w->cause = op;
     w->waiting = 1;
-    w->ready = NEVER;
+    *w->ready = NEVER;
     if (++b->waiting == b->live) release_group(s, b, now);
     return;
   }
   if (!advance(s, index, now + slots)) finish_warp(s, index, now + 1);
 }
 
-static void mark(struct engine *s, struct scheduler *q, struct sm *m, uint32_t now) {
-  uint32_t base = (uint32_t)(m - s->sms) * s->per_sm;
-  if (q->cell) *q->cell += now - q->mark;
+/* No instruction leaves from now on: note what the oldest warp waits for. */
+static void mark(struct engine *s, struct scheduler *q, uint32_t base, uint32_t now) {
   q->mark = now;
   q->cell = &s->p->idle;
   if (!q->n) return;
   const struct walker *w = &s->walkers[base + q->list[0]];
-  q->cell = w->ready <= now ? &s->p->stuck[w->op] : &s->p->waited[w->ready == w->floor ? w->op : w->cause];
+  if (q->when[0] <= now) q->cell = &s->p->stuck[w->op];
+  else q->cell = &s->p->waited[q->when[0] == w->floor ? w->op : w->cause];
 }
 
 static void schedule(struct engine *s, uint32_t sm, struct scheduler *q, uint32_t now) {
-  struct sm *m = &s->sms[sm];
   uint32_t base = sm * s->per_sm, soonest = NEVER;
   if (s->p->issued && q->cell) { *q->cell += now - q->mark; q->cell = 0; q->mark = now; }
   int collector = free_collector(s, q, now), chosen = -1;
   if (collector >= 0) {
-    if (q->greedy >= 0 && s->walkers[base + (uint32_t)q->greedy].ready <= now) chosen = q->greedy;
+    if (q->greedy >= 0 && q->when[q->greedy] <= now) chosen = q->greedy;
     for (int i = 0; chosen < 0 && i < q->n; i++) {
-      uint32_t ready = s->walkers[base + q->list[i]].ready;
-      if (ready <= now) chosen = q->list[i];
-      else soonest = sooner(soonest, ready);
+      if (q->when[i] <= now) chosen = i;
+      else soonest = sooner(soonest, q->when[i]);
     }
   } else {
     for (int i = 0; i < s->g.collectors; i++)
@@ -422,10 +424,10 @@ static void schedule(struct engine *s, uint32_t sm, struct scheduler *q, uint32_
   }
   if (chosen < 0) {
     q->wake = soonest;
-    if (s->p->issued) mark(s, q, m, now);
+    if (s->p->issued) mark(s, q, base, now);
     return;
   }
-  uint32_t index = base + (uint32_t)chosen;
+  uint32_t index = base + q->list[chosen];
   struct walker *w = &s->walkers[index];
   const struct op *first = op_of(s, w->op);
   uint32_t next = now + first->slots, end = w->op_end;
@@ -443,7 +445,6 @@ static void schedule(struct engine *s, uint32_t sm, struct scheduler *q, uint32_
 
 static void step(struct engine *s, uint32_t sm, uint32_t now) {
   struct sm *m = &s->sms[sm];
-  m->next = NEVER;
   if (m->refill <= now) {
     m->refill = NEVER;
     for (uint32_t slot = 0; slot < (uint32_t)s->p->resident; slot++) {
@@ -465,12 +466,12 @@ static void step(struct engine *s, uint32_t sm, uint32_t now) {
     const struct request *e = &m->ring[m->head];
     next = sooner(next, later(e->began ? m->free : later(m->free, e->enters), now + 1));
   }
-  m->next = later(next, now + 1);
+  s->next[sm] = later(next, now + 1);
 }
 
-static void place_lines(struct engine *s) {
+static void place_lines(struct engine *s, int seed) {
   struct record *r = s->p->trace;
-  uint64_t salt = scatter((uint64_t)s->p->seed + 0x9e3779b97f4a7c15u);
+  uint64_t salt = scatter((uint64_t)seed + 0x9e3779b97f4a7c15u);
   for (uint64_t i = 0; i < r->n_lines; i++)
     s->homes[i] = (uint16_t)(scatter(r->lines[i] ^ salt) % (uint64_t)s->g.slices);
 }
@@ -479,7 +480,7 @@ static void start(struct engine *s) {
   uint32_t sms = (uint32_t)s->g.sms, resident = (uint32_t)s->p->resident;
   for (uint32_t sm = 0; sm < sms; sm++) {
     struct sm *m = &s->sms[sm];
-    m->next = m->refill = NEVER;
+    s->next[sm] = m->refill = NEVER;
     for (int i = 0; i < s->g.schedulers; i++) {
       m->schedulers[i].wake = NEVER;
       m->schedulers[i].greedy = -1;
@@ -496,8 +497,8 @@ static void run_engine(struct engine *s) {
   while (s->done_blocks < s->n_blocks && now != NEVER) {
     uint32_t next = NEVER;
     for (uint32_t sm = 0; sm < sms; sm++) {
-      if (s->sms[sm].next <= now) step(s, sm, now);
-      next = sooner(next, s->sms[sm].next);
+      if (s->next[sm] <= now) step(s, sm, now);
+      next = sooner(next, s->next[sm]);
     }
     now = next;
   }
@@ -508,25 +509,47 @@ static void run_engine(struct engine *s) {
     }
 }
 
+static void *take(uint64_t count, size_t size, int *failed) {
+  void *array = calloc(count + 1, size);
+  *failed |= !array;
+  return array;
+}
+
+/* Replay a trace with each of several maps of lines to slices; the first also counts what was waited
+ * for. `cycles` is the sum over the maps. */
 EXPORT int32_t gevo_replay(struct replay *p) {
   struct engine s = {.p = p, .g = *p->gpu};
-  uint64_t sms = (uint64_t)s.g.sms, lines = p->trace->n_lines + 1, slices = (uint64_t)s.g.slices;
+  uint64_t sms = (uint64_t)s.g.sms, lines = p->trace->n_lines, slices = (uint64_t)s.g.slices;
   s.per_sm = (uint32_t)(p->resident * p->warps_per_block);
   s.n_blocks = p->trace->n_warps / (uint64_t)p->warps_per_block;
-  uint64_t warps = sms * s.per_sm, registers = warps * (uint64_t)p->slots;
-  if ((s.sms = calloc(sms, sizeof *s.sms)) && (s.walkers = calloc(warps, sizeof *s.walkers)) &&
-      (s.groups = calloc(sms * (uint64_t)p->resident, sizeof *s.groups)) &&
-      (s.boards = calloc(registers + 1, sizeof *s.boards)) &&
-      (s.makers = calloc(registers + 1, sizeof *s.makers)) &&
-      (s.slices = calloc(slices, sizeof *s.slices)) && (s.drams = calloc(slices, sizeof *s.drams)) &&
-      (s.lines = calloc(slices, sizeof *s.lines)) && (s.askers = calloc(slices, sizeof *s.askers)) &&
-      (s.fills = calloc(lines, sizeof *s.fills)) && (s.homes = calloc(lines, sizeof *s.homes))) {
-    place_lines(&s);
+  uint64_t warps = sms * s.per_sm, groups = sms * (uint64_t)p->resident;
+  int failed = 0;
+  s.sms = take(sms, sizeof *s.sms, &failed);
+  s.next = take(sms, sizeof *s.next, &failed);
+  s.walkers = take(warps, sizeof *s.walkers, &failed);
+  s.groups = take(groups, sizeof *s.groups, &failed);
+  s.boards = take(warps * (uint64_t)p->slots, sizeof *s.boards, &failed);
+  s.slices = take(slices, sizeof *s.slices, &failed);
+  s.drams = take(slices, sizeof *s.drams, &failed);
+  s.lines = take(slices, sizeof *s.lines, &failed);
+  s.askers = take(slices, sizeof *s.askers, &failed);
+  s.fills = take(lines, sizeof *s.fills, &failed);
+  s.homes = take(lines, sizeof *s.homes, &failed);
+  p->cycles = 0;
+  for (int seed = 0; seed < p->seeds && !failed; seed++) {
+    memset(s.sms, 0, sms * sizeof *s.sms);
+    memset(s.groups, 0, groups * sizeof *s.groups);
+    memset(s.slices, 0, slices * sizeof *s.slices);
+    memset(s.drams, 0, slices * sizeof *s.drams);
+    memset(s.fills, 0, lines * sizeof *s.fills);
+    s.next_block = s.done_blocks = s.end = 0;
+    place_lines(&s, seed);
     run_engine(&s);
-    p->cycles = s.end;
-  } else p->cycles = 0;
-  int32_t failed = !s.homes || s.done_blocks < s.n_blocks;
-  free(s.sms); free(s.walkers); free(s.groups); free(s.boards); free(s.makers); free(s.slices);
+    failed = s.done_blocks < s.n_blocks;
+    p->cycles += s.end;
+    p->issued = p->delay = p->contended = 0;
+  }
+  free(s.sms); free(s.next); free(s.walkers); free(s.groups); free(s.boards); free(s.slices);
   free(s.drams); free(s.lines); free(s.askers); free(s.fills); free(s.homes);
   return failed;
 }

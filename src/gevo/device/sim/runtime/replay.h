@@ -30,7 +30,7 @@ struct replay {
   const struct block *blocks;
   const int32_t *accesses;     /* what each memory site does */
   struct record *trace;
-  int32_t warps_per_block, resident, slots, n_ops, seed, n_blocks;
+  int32_t warps_per_block, resident, slots, n_ops, seeds, n_blocks;
   /* results */
   uint64_t cycles, idle;
   uint64_t *issued, *waited, *stuck; /* per instruction, in cycles of a scheduler; or null */

@@ -31,7 +31,7 @@ class _Replay(ctypes.Structure):
             for name in ("gpu", "ops", "registers", "spans", "blocks", "accesses", "trace")
         ),
         *((name, _i32) for name in ("warps_per_block", "resident", "slots", "n_ops")),
-        *((name, _i32) for name in ("seed", "n_blocks")),
+        *((name, _i32) for name in ("seeds", "n_blocks")),
         *((name, _u64) for name in ("cycles", "idle", "issued", "waited", "stuck")),
         *((name, _u64) for name in ("delay", "contended", "runs")),
     )
@@ -105,22 +105,12 @@ def replay(
     runs = np.zeros(len(code.spans), np.uint64)
     call.runs = runs.ctypes.data
     summary = _levels(call, Cache(l1_sets(gpu, held.blocks * shared), gpu.l1.ways, gpu.sms), l2)
-    run = function("gevo_replay", _i32)
-    cycles = 0
-    seeds = seeds if done <= _MANY else min(seeds, 2)
-    for seed in range(seeds):
-        call.seed = seed
-        if run(ctypes.byref(call)):
-            raise DeviceError(
-                f"{kernel}: the replay of a launch did not end; this is a fault of gevo"
-            )
-        cycles += call.cycles
-        if not seed:
-            counters.idle = call.idle
-            for name in counters.addresses():
-                setattr(call, name, 0)
+    call.seeds = seeds = seeds if done <= _MANY else min(seeds, 2)
+    if function("gevo_replay", _i32)(ctypes.byref(call)):
+        raise DeviceError(f"{kernel}: the replay of a launch did not end; this is a fault of gevo")
+    counters.idle = call.idle
     share = done / instructions if instructions else 1.0
-    mean = cycles / seeds / share if share else 0.0
+    mean = call.cycles / seeds / share if share else 0.0
     guess = estimate(gpu, code, ops, trace, summary, runs, held, warps_per_block)
     spent = counters.cycles(code)
     sums = total(spent)
