@@ -301,6 +301,6 @@ def test_a_kernel_is_found_by_what_people_call_it():
         resolve(text, "polynomial")
     with pytest.raises(
         SourceError,
-        match=r"no kernel 'stencl'; the source has gemm, stencil; did you mean stencil\?",
+        match=r"no kernel 'stencl'; the program has gemm, stencil; did you mean stencil\?",
     ):
         resolve(["stencil", "gemm"], "stencl")

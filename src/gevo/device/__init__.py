@@ -28,6 +28,19 @@ class Limits:
     """Bytes of device buffers alive at once."""
 
 
+@dataclass(frozen=True, slots=True)
+class Hazard:
+    """Something that a run did and that a real GPU gives no promise about."""
+
+    kind: str
+    """The verdict's word for it: ``race``, ``divergent-barrier`` or ``uninitialised``."""
+    kernel: str
+    where: tuple[str, ...]
+    """What met where, such as ``writes hotspot.cu:44``; ``writes ?`` if the line is not known."""
+    detail: str
+    """One line for people."""
+
+
 @dataclass(slots=True)
 class Usage:
     """What one run of a workload used, as the device measured it."""
@@ -45,6 +58,8 @@ class Usage:
     """Uploaded buffers (in order of upload) that the kernels wrote to and left different."""
     marks: Mapping[str, int] = field(default_factory=dict[str, int])
     """How often each mark of `Program.marked` was passed, over all threads."""
+    hazards: tuple[Hazard, ...] = ()
+    """Each hazard once, if the device was asked to look for them."""
 
 
 class Stopped(Exception):  # noqa: N818  (an outcome of the run, not a mistake of the caller)
@@ -129,6 +144,11 @@ class Device(Protocol):
         """Whether the same artefact and case always give the same time and outputs."""
         ...
 
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """Further ways to run an artefact, for `open`: a sound kernel gives the same in all of them."""
+        ...
+
     def build(self, text: str) -> bytes:
         """The artefact for a verified module; raises `CompileError` if the back end rejects it."""
         ...
@@ -140,8 +160,13 @@ class Device(Protocol):
         """
         ...
 
-    def open(self, artefact: bytes, limits: Limits, *, poison: int = 0) -> Gpu:
-        """Make an artefact ready to run. `poison` picks the pattern that fills empty buffers."""
+    def open(
+        self, artefact: bytes, limits: Limits, *, poison: int = 0, check: str | None = None
+    ) -> Gpu:
+        """Make an artefact ready to run.
+
+        `poison` picks the pattern that fills empty buffers; `check` is one of `checks`.
+        """
         ...
 
 

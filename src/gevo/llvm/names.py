@@ -31,26 +31,27 @@ def demangle(name: str) -> str:
         return name
 
 
-def resolve(kernels: Sequence[str], name: str) -> str:
-    """The one kernel that is meant by `name`: mangled, `gemm`, `gemm<16>` or `space::gemm`."""
-    if name in kernels:
+def resolve(symbols: Sequence[str], name: str, what: str = "kernel") -> str:
+    """The one symbol that is meant by `name`: mangled, `gemm`, `gemm<16>` or `space::gemm`."""
+    if name in symbols:
         return name
-    readable = {kernel: demangle(kernel) for kernel in kernels}
+    readable = {symbol: demangle(symbol) for symbol in symbols}
     wanted = _compact(name)
     for shorten in (_compact, _without_scope, _without_arguments, _identifier):
-        found = [kernel for kernel, full in readable.items() if shorten(full) == wanted]
+        found = [symbol for symbol, full in readable.items() if shorten(full) == wanted]
         if len(found) == 1:
             return found[0]
         if found:
-            choices = ", ".join(f"{readable[kernel]} ({kernel})" for kernel in found)
-            raise SourceError(f"kernel name {name!r} fits several; use one of: {choices}")
-    return _absent(name, sorted(set(readable.values())))
+            choices = ", ".join(f"{readable[symbol]} ({symbol})" for symbol in found)
+            raise SourceError(f"{what} name {name!r} fits several; use one of: {choices}")
+    return _absent(name, what, sorted(set(readable.values())))
 
 
-def _absent(name: str, readable: list[str]) -> str:
+def _absent(name: str, what: str, readable: list[str]) -> str:
     near = difflib.get_close_matches(name, readable, n=1)
     hint = f"; did you mean {near[0]}?" if near else ""
-    raise SourceError(f"no kernel {name!r}; the source has {', '.join(readable)}{hint}")
+    there = ", ".join(readable) or "none"
+    raise SourceError(f"no {what} {name!r}; the program has {there}{hint}")
 
 
 def _compact(name: str) -> str:

@@ -17,6 +17,7 @@ from typing import Literal
 from gevo.device import Limits
 from gevo.device.sim.buffer import SimBuffer
 from gevo.device.sim.gpu import SimGpu
+from gevo.device.sim.hazards import Watch
 from gevo.device.sim.program import load
 from gevo.device.sim.timing import Clock, load_gpu
 from gevo.errors import DeviceError
@@ -32,6 +33,7 @@ must wait: in order of its index, in reverse, or shuffled by a seed. A kernel wi
 same in all of them.
 """
 _ORDERS: tuple[Order, ...] = ("together", "forward", "backward", "shuffled")
+_HAZARDS = "hazards"
 
 
 class Sim:
@@ -48,6 +50,11 @@ class Sim:
     @property
     def deterministic(self) -> bool:
         return True
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """To look for hazards, and to run the threads of a block in other orders."""
+        return (_HAZARDS, *_ORDERS[1:])
 
     def build(self, text: str) -> bytes:
         """PTX of a verified LLVM-IR module; raises `CompileError` if the back end rejects it."""
@@ -68,14 +75,21 @@ class Sim:
         limits: Limits | None = None,
         *,
         poison: int = 0,
+        check: str | None = None,
         order: Order = "together",
         seed: int = 0,
     ) -> SimGpu:
         """Make PTX ready to run; raises `UnsupportedError` for what `sim` cannot run."""
         if poison not in {0, 1}:
             raise DeviceError(f"sim has poison patterns 0 and 1, not {poison}")
+        if check not in {None, *self.checks}:
+            raise DeviceError(f"sim has checks {', '.join(self.checks)}, not {check!r}")
+        if check in _ORDERS:
+            order = check
         if order not in _ORDERS:
             raise DeviceError(f"sim has thread orders {', '.join(_ORDERS)}, not {order!r}")
         # Only lanes that move together, as on a GPU, have a time.
         clock = Clock(self._gpu) if self._gpu and order == "together" else None
-        return SimGpu(load(artefact), limits or Limits(), poison, _ORDERS.index(order), seed, clock)
+        watch = Watch() if check == _HAZARDS else None
+        number = _ORDERS.index(order)
+        return SimGpu(load(artefact), limits or Limits(), poison, number, seed, clock, watch)

@@ -1,6 +1,5 @@
 """Launch arguments: Python values to the bytes that a kernel's parameters hold."""
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
@@ -8,7 +7,8 @@ import numpy as np
 
 from gevo.device import Shape
 from gevo.device.sim.ptx import Variable
-from gevo.errors import LaunchError
+from gevo.errors import LaunchError, SourceError
+from gevo.llvm import names
 
 MAX_THREADS = 1024
 MAX_BLOCK = (1024, 1024, 64)
@@ -58,6 +58,8 @@ def _one(where: str, variable: Variable, value: Any) -> bytes:
     array = np.asarray(value)
     if array.shape or array.dtype.kind not in "biuOf":
         return _whole(where, size, array.tobytes())
+    if array.dtype.kind == "f" and variable.type[0] in "us":
+        raise LaunchError(f"{where} is {value}, but the kernel takes a whole number; use int()")
     if array.dtype.kind == "f" or variable.type in {"f16", "f32", "f64"}:
         return _float(where, size, float(value))
     if not isinstance(value, (int, np.integer, np.bool_)):
@@ -85,28 +87,9 @@ def _float(where: str, size: int, value: float) -> bytes:
         return kind(value).tobytes()
 
 
-def demangle(name: str) -> str:
-    """The name that a C++ function had in its source, without namespaces and arguments."""
-    if not name.startswith("_Z"):
-        return name
-    at, parts = 2, list[str]()
-    while match := re.match(r"[NKLS]*?(\d+)", name[at:]):
-        start = at + match.end()
-        at = start + int(match[1])
-        parts.append(name[start:at])
-        if name[2] != "N":
-            break
-    return parts[-1] if parts else name
-
-
 def lookup(what: str, name: str, known: Mapping[str, Any]) -> str:
     """Find a symbol by its exact name or, if that is unique, by its name in the C++ source."""
-    if name in known:
-        return name
-    matches = [symbol for symbol in known if demangle(symbol) == name]
-    if len(matches) == 1:
-        return matches[0]
-    names = ", ".join(sorted(demangle(symbol) for symbol in known)) or "none"
-    if matches:
-        raise LaunchError(f"{what} {name!r} is ambiguous; use one of {', '.join(matches)}")
-    raise LaunchError(f"no {what} {name!r} in the program; it has {names}")
+    try:
+        return names.resolve(tuple(known), name, what)
+    except SourceError as error:
+        raise LaunchError(str(error)) from None

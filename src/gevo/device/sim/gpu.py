@@ -9,12 +9,14 @@ import numpy.typing as npt
 from gevo.device import Array, Limits, Shape, Stopped, Usage
 from gevo.device.sim import arguments
 from gevo.device.sim.buffer import Memory, SimBuffer
+from gevo.device.sim.hazards import Watch
 from gevo.device.sim.launch import STOPS, Launch, launch_function
 from gevo.device.sim.program import Program
 from gevo.device.sim.timing.clock import Clock, Timing
 from gevo.device.sim.translate import Kernel
 from gevo.device.sim.translate.callgraph import align
 from gevo.errors import LaunchError
+from gevo.llvm import names
 
 WARP_BYTES = 4096
 """Room for one `struct warp`."""
@@ -32,13 +34,14 @@ class SimGpu:
         order: int,
         seed: int,
         clock: Clock | None = None,
+        watch: Watch | None = None,
     ) -> None:
         self._program = program
         self._limits = limits
         self._pattern = pattern
         self._order, self._seed = order, seed
         self._memory = Memory(program, limits, pattern)
-        self._clock = clock
+        self._clock, self._watch = clock, watch
         self._used = Usage()
         self._launched: dict[str, None] = {}
         self._marks: dict[str, int] = {}
@@ -133,10 +136,13 @@ class SimGpu:
             seed=self._seed,
             poison=self._pattern,
             record=trace.address if trace else 0,
+            hazards=self._watch.address if self._watch else 0,
         )
         try:
             launch_function()(ctypes.byref(launch))
             self._account(kernel, launch, marks)
+            if self._watch:
+                self._watch.collect(kernel, self._program.files)
             if launch.stop:
                 raise self._stopped(kernel, launch)
             if self._clock and trace:
@@ -160,7 +166,7 @@ class SimGpu:
             where = self._memory.describe(launch.bad_address, site.size)
             words, line = f"{site.kind} of {site.size} bytes {where}", site.line
         place = f" (source line {line})" if line else ""
-        return Stopped(verdict, f"{arguments.demangle(kernel.name)}: {words}{place}")
+        return Stopped(verdict, f"{names.demangle(kernel.name)}: {words}{place}")
 
     def usage(self) -> Usage:
         used = self._used
@@ -172,6 +178,7 @@ class SimGpu:
             kernels=tuple(self._launched),
             changed=self._memory.changed(),
             marks=dict(self._marks),
+            hazards=tuple(self._watch.hazards) if self._watch else (),
         )
 
     @property
@@ -181,6 +188,8 @@ class SimGpu:
 
     def close(self) -> None:
         self._memory.close()
+        if self._watch:
+            self._watch.close()
 
 
 def _check_limits(name: str, kernel: Kernel, threads: tuple[int, int, int]) -> None:

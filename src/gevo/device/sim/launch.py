@@ -16,6 +16,7 @@ STOPS = (
     ("crash", "an access to shared memory out of bounds or misaligned"),
     ("crash", "calls too deep for the stack"),
     ("crash", "an assertion failed"),
+    ("crash", "a barrier that is not one of 0 to 15"),
 )
 """Verdict and words for each reason to stop; the order is that of the runtime's `enum stop`."""
 
@@ -38,7 +39,7 @@ class Launch(ctypes.Structure):
         ("fuel_limit", _u64),
         *((name, _i32) for name in ("n_blocks", "n_regions", "n_sites", "entry")),
         *((name, _i32) for name in ("waits", "order", "seed", "poison")),
-        ("record", _u64),
+        *((name, _u64) for name in ("record", "hazards")),
         *((name, _u64) for name in ("instructions", "sectors", "fuel", "bad_address")),
         *((name, _i32) for name in ("stop", "bad_site", "bad_region", "bad_block")),
         ("arrived", _u32 * 16),

@@ -18,7 +18,7 @@ from gevo.errors import DeviceError
 PAGE = mmap.PAGESIZE
 ALIGN = 256
 """Buffers start on multiples of this, as those of cudaMalloc do."""
-POISON = (0x7FFBADAD, 0xFFFFFFFF)
+POISON = (0x7FFBADAD, 0x5A5A5A5A)
 """The words that fill memory whose content must not be relied on; the first is a float NaN."""
 
 _SLOT = 1 << 38

@@ -11,7 +11,7 @@ from gevo.device.sim import layout
 from gevo.device.sim.host import compile_function
 from gevo.device.sim.memory import PAGE
 from gevo.device.sim.parse import parse
-from gevo.device.sim.ptx import SIZES, Float, Module, Reloc, Variable
+from gevo.device.sim.ptx import SIZES, Float, Instruction, Module, Reloc, Variable
 from gevo.device.sim.timing.code import Code, code_of
 from gevo.device.sim.translate import Kernel, translate
 from gevo.device.sim.translate.callgraph import align
@@ -21,7 +21,10 @@ BLOCK = np.dtype([(n, "<i4") for n in ("kind", "issued", "sites", "first_site", 
 KINDS = ("load", "store", "atomic")
 _CHECKED = 8
 """Added to a site's kind when generated code checks its bounds itself."""
-SITE = np.dtype([(n, "<i4") for n in ("size", "kind", "line")])
+_STRONG, _VOLATILE = 1, 2
+"""Flags of a site: an access that orders others, such as ld.acquire; one that keeps its place."""
+_ORDERING = frozenset({"relaxed", "acquire", "release", "acq_rel", "mmio"})
+SITE = np.dtype([(n, "<i4") for n in ("size", "kind", "line", "flags")])
 
 
 @dataclass(slots=True)
@@ -58,9 +61,10 @@ class Program:
                 [(b.kind, b.issued, b.sites, b.first_site, b.flags) for b in kernel.blocks], BLOCK
             )
             rows = [
-                (s.size, KINDS.index(s.kind) + _CHECKED * s.checked, s.line) for s in kernel.sites
+                (s.size, KINDS.index(s.kind) + _CHECKED * s.checked, s.line, _flags(s.code))
+                for s in kernel.sites
             ]
-            sites = np.array(rows or [(0, 0, 0)], SITE)
+            sites = np.array(rows or [(0, 0, 0, 0)], SITE)
             found = self._compiled[name] = Compiled(engine, address, blocks, sites)
         return found
 
@@ -95,6 +99,11 @@ class Program:
                 address = base + self.places[value.symbol]
             value = (address + value.addend) >> value.shift
         return (value & (1 << 8 * size) - 1).to_bytes(size, "little")
+
+
+def _flags(code: Instruction) -> int:
+    strong = _STRONG if _ORDERING & set(code.mods) else 0
+    return strong | (_VOLATILE if "volatile" in code.mods else 0)
 
 
 @lru_cache(maxsize=8)

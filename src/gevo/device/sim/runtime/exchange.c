@@ -97,6 +97,7 @@ static int complete_exchanges(struct warp *w) {
     rest &= ~here;
     if ((members & ~here) != 0) continue;
     exchange(w, here, kind);
+    if (kind == WARP_SYNC && w->launch->hazards) order_lanes(w, here);
     w->exchanging &= ~here;
     w->ready |= here;
     done = 1;
@@ -106,14 +107,21 @@ static int complete_exchanges(struct warp *w) {
 
 /* Barriers. A thread that has exited counts as arrived. */
 
+static int barriers_exist(const struct warp *w) {
+  for (int64_t i = 0; i < w->count; i++)
+    if ((uint32_t)w->second[w->lane[i]] > 15) return 0;
+  return 1;
+}
+
 static void arrive(struct warp *w) {
+  if (w->launch->hazards) order_arrival(w);
   for (int64_t i = 0; i < w->count; i++) {
     int lane = (int)w->lane[i];
-    w->launch->arrived[w->second[lane] & 15]++;
+    w->launch->arrived[w->second[lane]]++;
   }
   /* lanes that are gone arrive with their warp */
   if (w->group == w->live)
-    w->launch->arrived[w->second[w->lane[0]] & 15] += LANES - (uint32_t)w->count;
+    w->launch->arrived[w->second[w->lane[0]]] += LANES - (uint32_t)w->count;
 }
 
 static int release(struct launch *l, int n_warps, int id) {
@@ -125,7 +133,7 @@ static int release(struct launch *l, int n_warps, int id) {
     live += (uint32_t)bits(w->live);
     for (uint32_t rest = w->at_barrier; rest; rest &= rest - 1) {
       int lane = lowest(rest);
-      if ((w->second[lane] & 15) != id) continue;
+      if (w->second[lane] != id) continue;
       here |= 1u << lane;
       kind = (enum kind)l->blocks[w->at[lane]].kind;
       if (w->third[lane]) expected = (uint32_t)w->third[lane];
@@ -135,12 +143,13 @@ static int release(struct launch *l, int n_warps, int id) {
     whole += here && here == w->live ? LANES : (uint32_t)bits(here);
   }
   if (!waiting || (expected ? whole < expected : waiting < live)) return 0;
+  if (l->hazards) order_block(l, n_warps, id, waiting == live);
   uint64_t result = kind == BAR_POPC ? votes : kind == BAR_AND ? votes == waiting : votes != 0;
   for (int i = 0; i < n_warps; i++) {
     struct warp *w = &l->warps[i];
     for (uint32_t rest = w->at_barrier; rest; rest &= rest - 1) {
       int lane = lowest(rest);
-      if ((w->second[lane] & 15) != id) continue;
+      if (w->second[lane] != id) continue;
       w->result[lane] = result;
       w->at_barrier &= ~(1u << lane);
       w->ready |= 1u << lane;

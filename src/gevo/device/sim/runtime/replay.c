@@ -1,9 +1,11 @@
 /* Replay: the cycles that a GPU would take for a trace.
  *
- * Every SM steps from event to event; the one furthest behind goes first, so that requests come to
- * the slices of L2 in order of time. Nothing here depends on the machine: times are integers. */
+ * Time goes on in windows of a few cycles. In each, every SM in turn steps from event to event, so
+ * that what it works on stays in the host's cache; what SMs share, the slices of L2 and DRAM, are
+ * queues whose length does not depend on the order of arrivals within a window. Nothing here depends
+ * on the machine: times are integers. */
 
-enum { NEVER = 0xffffffffu, RING = 128, LOOK_AHEAD = 32, MOST_WARPS = 64, MOST_COLLECTORS = 8 };
+enum { NEVER = 0xffffffffu, RING = 128, LOOK_AHEAD = 32, WINDOW = 16, MOST_WARPS = 64, MOST_COLLECTORS = 8 };
 static const uint8_t SECTORS[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4}; /* bits set */
 enum { MOST_SCHEDULERS = 4, LEAST = 2 }; /* least: cycles from issue until operands are read */
 
@@ -53,6 +55,8 @@ struct sm {
   struct request ring[RING];
 };
 
+struct queue { uint64_t time, work; }; /* work that waits, in 1/256 cycles, as of a time */
+
 struct value { uint32_t when, maker; }; /* a register: when it is written, and by what */
 
 struct engine {
@@ -63,7 +67,8 @@ struct engine {
   struct walker *walkers;
   struct group *groups;
   struct value *boards;        /* the registers of each warp */
-  uint64_t *slices, *drams, *fills;
+  struct queue *slices, *drams;
+  uint64_t *fills;            /* when each line has come from DRAM */
   uint32_t *lines, *askers;   /* per slice: the line it serves, and for whom */
   uint16_t *homes;            /* the slice of each line */
   uint64_t next_block, n_blocks, done_blocks;
@@ -244,30 +249,40 @@ static void complete(struct engine *s, uint32_t sm, struct request *e) {
   }
 }
 
+/* The work that waits in a queue at a time. */
+static inline uint64_t waiting(struct queue *q, uint64_t time) {
+  if (time > q->time) {
+    uint64_t done = time - q->time;
+    q->work = q->work > done ? q->work - done : 0;
+    q->time = time;
+  }
+  return q->work;
+}
+
 /* Ask a slice of L2 for sectors of a line; says when they are back. */
 static uint32_t ask(struct engine *s, uint32_t asker, uint32_t word, int access, uint32_t now) {
   const struct gpu *g = &s->g;
   uint32_t line = LINE_NUMBER(word), level = LINE_LEVEL(word), home = s->homes[line];
   uint64_t many = SECTORS[LINE_SECTORS(word)], time = (uint64_t)now << 8;
-  uint64_t free = s->slices[home], interval = (uint64_t)g->slice_interval;
+  struct queue *slice = &s->slices[home];
+  uint64_t ahead = waiting(slice, time), interval = (uint64_t)g->slice_interval;
   if (access == ATOMIC) interval = (uint64_t)g->atomic_interval;
-  else if (free > time && s->lines[home] == line && s->askers[home] != asker)
+  else if (ahead && s->lines[home] == line && s->askers[home] != asker)
     interval = (uint64_t)g->hot_interval;
   s->lines[home] = line;
   s->askers[home] = asker;
-  uint64_t served = (free > time ? free : time) + many * interval;
-  uint64_t back = served;
+  slice->work += many * interval;
+  uint64_t back = time + slice->work;
   if (level >= IN_DRAM) {
-    uint64_t dram = s->drams[home] > served ? s->drams[home] : served;
+    struct queue *dram = &s->drams[home];
     uint64_t moved = (level == IN_DRAM_EVICTS && access != STORE) ? 2 * many : many;
-    dram += moved * (uint64_t)g->dram_interval;
-    s->drams[home] = dram;
-    if (access != STORE) s->fills[line] = back = dram + ((uint64_t)g->dram_latency << 8);
+    waiting(dram, back);
+    dram->work += moved * (uint64_t)g->dram_interval;
     /* a slice whose DRAM queue is full takes nothing more */
     uint64_t most = (uint64_t)g->dram_queue * (uint64_t)g->dram_interval;
-    if (dram > served + most) served = dram - most;
-  } else if (access != STORE && s->fills[line] > served) back = s->fills[line];
-  s->slices[home] = served;
+    if (dram->work > most) slice->work += dram->work - most;
+    if (access != STORE) s->fills[line] = back = back + dram->work + ((uint64_t)g->dram_latency << 8);
+  } else if (access != STORE && s->fills[line] > back) back = s->fills[line];
   return (uint32_t)(back >> 8) + (uint32_t)g->l2_latency;
 }
 
@@ -285,10 +300,10 @@ static int send(struct engine *s, uint32_t sm, struct request *e, uint32_t now) 
       e->done = later(e->done, x + (uint32_t)g->l1_latency);
       continue;
     }
-    uint64_t free = s->slices[s->homes[LINE_NUMBER(word)]];
-    uint64_t limit = ((uint64_t)x + (uint64_t)g->slice_behind) << 8;
-    if (free > limit) { /* the slice pushes back */
-      x = (uint32_t)((free + 255) >> 8) - (uint32_t)g->slice_behind;
+    uint64_t ahead = waiting(&s->slices[s->homes[LINE_NUMBER(word)]], (uint64_t)x << 8);
+    uint64_t most = (uint64_t)g->slice_behind << 8;
+    if (ahead > most) { /* the slice pushes back */
+      x += (uint32_t)((ahead - most + 255) >> 8);
       if (x > now + LOOK_AHEAD) break;
     }
     uint32_t back = ask(s, sm, word, access, x);
@@ -492,14 +507,16 @@ static void start(struct engine *s) {
 }
 
 static void run_engine(struct engine *s) {
-  uint32_t sms = (uint32_t)s->g.sms, now = 0;
+  uint32_t sms = (uint32_t)s->g.sms, now = 0, first = 0;
   start(s);
   while (s->done_blocks < s->n_blocks && now != NEVER) {
-    uint32_t next = NEVER;
-    for (uint32_t sm = 0; sm < sms; sm++) {
-      if (s->next[sm] <= now) step(s, sm, now);
+    uint32_t next = NEVER, end = now + WINDOW;
+    for (uint32_t i = 0; i < sms; i++) { /* another SM goes first in each window */
+      uint32_t sm = first + i < sms ? first + i : first + i - sms;
+      while (s->next[sm] < end) step(s, sm, s->next[sm]);
       next = sooner(next, s->next[sm]);
     }
+    first = first + 1 < sms ? first + 1 : 0;
     now = next;
   }
   for (uint32_t sm = 0; s->p->issued && sm < sms; sm++)

@@ -3,6 +3,7 @@
 #include "trace.c"
 #include "record.h"
 #include "record.c"
+#include "hazards.c"
 #include "exchange.c"
 #include "simt.c"
 #include "math.c"

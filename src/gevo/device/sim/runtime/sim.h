@@ -21,16 +21,18 @@ enum kind {
 enum { ALONE = 1, SPINS = 2 }; /* block flags: legacy exchange among whoever is here; may spin */
 
 struct block { int32_t kind, issued, sites, first_site, flags; };
-struct site { int32_t size, kind, line; };
+struct site { int32_t size, kind, line, flags; };
 enum { CHECKED = 8 }; /* added to a site's kind: generated code has checked its bounds itself */
 enum space { GLOBAL, SHARED, LOCAL, CONSTANT, PARAM };
 struct region { uint64_t low, high; int32_t space, index; };
 
 /* Why a launch ended early. The order is that of `STOPS` in launch.py. */
-enum stop { RUNNING, OUT_OF_FUEL, TRAPPED, DEADLOCK, OUT_OF_BOUNDS, FAULT, STACK, ASSERTED };
+enum stop { RUNNING, OUT_OF_FUEL, TRAPPED, DEADLOCK, OUT_OF_BOUNDS, FAULT, STACK, ASSERTED,
+            NO_BARRIER };
 
 struct launch;
 struct record;
+struct hazards;
 
 struct warp {
   /* read and written by generated code */
@@ -83,6 +85,7 @@ struct launch {
   uint64_t stack_size, local_base, local_size, fuel_limit;
   int32_t n_blocks, n_regions, n_sites, entry, waits, order, seed, poison;
   struct record *record;   /* where to keep a trace, or null */
+  struct hazards *hazards; /* where to note what a GPU gives no promise about, or null */
   /* set by the runtime */
   uint64_t instructions, sectors, fuel, bad_address;
   int32_t stop, bad_site, bad_region, bad_block;

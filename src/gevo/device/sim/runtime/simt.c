@@ -41,6 +41,7 @@ static void finish(struct warp *w) {
     if (l->stop) { l->bad_block = block; return; }
   }
   if (l->record && l->record->on) record_block(w, block);
+  if (l->hazards) check_block(w, b);
   count_block(w, block);
   if (b->kind == JUMP || b->kind == CALL || b->kind == RET) {
     uint32_t back = 0, gone = 0;
@@ -58,6 +59,11 @@ static void finish(struct warp *w) {
     return;
   }
   for (int64_t i = 0; i < w->count; i++) w->at[w->lane[i]] = block;
+  if (b->kind >= BAR_SYNC && b->kind <= BAR_OR && !barriers_exist(w)) {
+    l->stop = NO_BARRIER;
+    l->bad_block = block;
+    return;
+  }
   if (b->kind == BAR_ARRIVE) arrive(w);
   else if (b->kind >= BAR_SYNC && b->kind <= BAR_OR) {
     w->at_barrier |= w->group;
@@ -147,7 +153,7 @@ EXPORT int32_t gevo_next(struct warp *w) {
 
 /* Fill memory whose content nobody may rely on. */
 static void poison(const struct launch *l, uint64_t address, uint64_t size) {
-  uint32_t word = l->poison ? 0xFFFFFFFFu : 0x7FFBADADu, *at = (uint32_t *)address;
+  uint32_t word = l->poison ? 0x5A5A5A5Au : 0x7FFBADADu, *at = (uint32_t *)address;
   for (uint64_t i = 0; i < (size + 3) / 4; i++) at[i] = word;
 }
 
@@ -225,6 +231,7 @@ static void run_grid(struct launch *l) {
   uint32_t threads = l->ntid[0] * l->ntid[1] * l->ntid[2];
   int n_warps = (int)((threads + LANES - 1) / LANES);
   uint64_t blocks = (uint64_t)l->nctaid[0] * l->nctaid[1] * l->nctaid[2];
+  if (l->hazards) begin_hazards(l);
   for (uint64_t k = 0; k < blocks; k++) {
     uint64_t at = l->order == 2 ? blocks - 1 - k : k;
     l->ctaid[0] = (uint32_t)(at % l->nctaid[0]);
@@ -232,6 +239,7 @@ static void run_grid(struct launch *l) {
     l->ctaid[2] = (uint32_t)(at / l->nctaid[0] / l->nctaid[1]);
     if (l->shared_size) poison(l, l->shared_base, l->shared_size);
     if (l->record) begin_record(l, at);
+    if (l->hazards) begin_block_hazards(l);
     if (l->waits) {
       run_waiting_block(l, threads, n_warps);
       if (l->stop) return;
