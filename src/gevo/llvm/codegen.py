@@ -2,7 +2,7 @@
 
 The module goes through the O3 pipeline with NVPTX's own passes in it (so `__nvvm_reflect` is
 answered and address spaces are inferred) and then through the back end. LLVM ends the process on IR
-that it cannot select instructions for, so callers who feed it variants do so in a child process.
+that it cannot select instructions for; whoever feeds it variants must be prepared for that.
 """
 
 import re
@@ -12,6 +12,7 @@ from typing import Any, cast
 import llvmlite.binding  # pyright: ignore[reportMissingTypeStubs]
 
 from gevo.errors import CompileError
+from gevo.llvm.verified import parsed
 
 llvm: Any = llvmlite.binding  # llvmlite has no types
 
@@ -35,11 +36,8 @@ def to_ptx(text: str, *, arch: str | None = None) -> str:
     """
     arch = arch or max(_TARGET_CPU.findall(text), key=_number, default=_ARCH)
     version = max((int(found) for found in _TARGET_PTX.findall(text)), default=_PTX)
-    for kind in _VERBOSE_KINDS:
-        text = text.replace(kind, _DIRECTIVES_ONLY)
     try:
-        # Closed before an error can leave: a module must not outlive its context.
-        with llvm.parse_assembly(text, llvm.create_context()) as module:
+        with parsed(terse(text)) as module:
             machine = _machine(arch, max(version, _PTX))
             builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(3))
             passes = builder.getModulePassManager()
@@ -50,6 +48,13 @@ def to_ptx(text: str, *, arch: str | None = None) -> str:
             return cast("str", machine.emit_assembly(module))
     except RuntimeError as error:
         raise CompileError(f"LLVM cannot make PTX for {arch}: {_one_line(error)}") from None
+
+
+def terse(text: str) -> str:
+    """The module with debug information for `.loc` lines only."""
+    for kind in _VERBOSE_KINDS:
+        text = text.replace(kind, _DIRECTIVES_ONLY)
+    return text
 
 
 @cache

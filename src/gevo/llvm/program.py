@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import llvmlite.binding as llvm  # pyright: ignore[reportMissingTypeStubs]
-
+from gevo.llvm.codegen import terse
 from gevo.llvm.draft import Draft
 from gevo.llvm.edits import KINDS, Skipped, apply_edit
 from gevo.llvm.index import Index
@@ -15,6 +14,7 @@ from gevo.llvm.locations import Locations
 from gevo.llvm.model import Function, Instr, Module
 from gevo.llvm.parse import parse
 from gevo.llvm.sites import Sites
+from gevo.llvm.verified import verify
 from gevo.patch import Edit, Patch
 from gevo.program import Profile, Variant
 
@@ -23,15 +23,13 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-_llvm: Any = llvm
-
 
 class LlvmProgram:
     """A module of GPU kernels, with ids for all that edits can name."""
 
     def __init__(self, text: str, kernels: Sequence[str] = ()) -> None:
         """Take a module as LLVM prints it; edits stay within these kernels and what they call."""
-        self._module: Module = parse(text)
+        self._module: Module = parse(terse(text))
         self._index = Index(self._module)
         names = [function.name for function in self._index.functions]
         roots = (
@@ -79,13 +77,7 @@ class LlvmProgram:
         return Variant(patch, self._print(draft), tuple(skipped))
 
     def verify(self, text: str) -> str | None:
-        try:
-            # Closed before an error can leave: a module must not outlive its context.
-            with _llvm.parse_assembly(text, _llvm.create_context()) as module:
-                module.verify()
-        except RuntimeError as error:
-            return " ".join(str(error).split())
-        return None
+        return verify(text)
 
     def marked(self) -> str:
         def mark(block: str, lines: list[Instr]) -> str:
