@@ -58,6 +58,7 @@ class ToyProgram:
 class ToyDevice:
     name = "toy"
     deterministic = True
+    checks = ()
 
     def build(self, text):
         if "\nbewilders" in text:
@@ -73,7 +74,7 @@ class ToyDevice:
         if "\nunrunnable" in artefact.decode():
             raise CompileError("no such instruction")
 
-    def open(self, artefact, limits, *, poison=0):
+    def open(self, artefact, limits, *, poison=0, check=None):
         return ToyGpu(artefact.decode().split("\n")[1:], limits, poison)
 
 

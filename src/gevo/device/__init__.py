@@ -68,7 +68,7 @@ class Stopped(Exception):  # noqa: N818  (an outcome of the run, not a mistake o
     def __init__(self, verdict: str, detail: str) -> None:
         super().__init__(detail)
         self.verdict = verdict
-        """``fuel``, ``memory`` or ``crash``."""
+        """``fuel``, ``memory``, ``crash`` or ``divergent-barrier``."""
 
 
 class Buffer(Protocol):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from gevo.device import Device, Limits, Stopped, Usage
 from gevo.errors import SourceError, one_line
@@ -33,17 +34,34 @@ class Bench:
     cases: Sequence[Case]
 
 
-def try_artefact(
-    channel: Channel, bench: Bench, artefact: bytes, runs: Sequence[tuple[int, int, Limits]]
-) -> None:
-    """Do all runs of an artefact, given as (case, poison, limits)."""
+class Run(NamedTuple):
+    """One run of an artefact: on which case, with what limits, and how."""
+
+    case: int
+    limits: Limits
+    poison: int = 0
+    check: str | None = None
+    """One of the device's checks."""
+
+
+def limits_of(usage: Usage) -> Limits:
+    """What a variant may use, given what the unedited program does."""
+    return Limits(
+        fuel=4 * usage.fuel + 1000,
+        launches=4 * usage.launches + 100,
+        memory=2 * usage.memory + (64 << 20),
+    )
+
+
+def try_artefact(channel: Channel, bench: Bench, artefact: bytes, runs: Sequence[Run]) -> None:
+    """Do all runs of an artefact."""
     clock = Clock()
     clock.add({"fork": channel.forked})
     with _failures_told(channel, clock, bench.workload):
-        for number, (case, poison, limits) in enumerate(runs):
+        for number, run in enumerate(runs):
             if number:
                 channel.wait()
-            _run(channel, clock, bench, artefact, case, poison, limits)
+            _run(channel, clock, bench, artefact, run)
         channel.wait()  # to be looked at, and then killed
 
 
@@ -68,19 +86,11 @@ def refer(channel: Channel, bench: Bench, reference: Callable[[Case], object]) -
             channel.wait()
 
 
-def _run(
-    channel: Channel,
-    clock: Clock,
-    bench: Bench,
-    artefact: bytes,
-    case: int,
-    poison: int,
-    limits: Limits,
-) -> None:
+def _run(channel: Channel, clock: Clock, bench: Bench, artefact: bytes, run: Run) -> None:
     with clock("open"):
-        gpu = bench.device.open(artefact, limits, poison=poison)
-    with clock("run"):
-        named = named_arrays(bench.workload.run(gpu, bench.cases[case]))
+        gpu = bench.device.open(artefact, run.limits, poison=run.poison, check=run.check)
+    with clock("check" if run.check else "run"):
+        named = named_arrays(bench.workload.run(gpu, bench.cases[run.case]))
         usage = gpu.usage()
     headers = [Header.of(name, array) for name, array in named.items()]
     channel.send(Ran(headers, usage, clock.take()), list(named.values()))

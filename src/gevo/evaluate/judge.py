@@ -2,11 +2,11 @@
 
 import math
 import signal
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from gevo.device import Usage
+from gevo.device import Hazard, Usage
 from gevo.errors import one_line
 from gevo.evaluate.sandbox import GaveUpError, GoneError, LateError
 from gevo.evaluate.verdict import Verdict
@@ -20,7 +20,10 @@ _HOW = {
     "memory": Verdict.MEMORY,
     "crash": Verdict.CRASH,
     "raised": Verdict.CRASH,
+    "divergent-barrier": Verdict.DIVERGENT_BARRIER,
 }
+_HAZARDS = (Verdict.DIVERGENT_BARRIER, Verdict.RACE, Verdict.UNINITIALISED)
+"""Verdicts for hazards; the first tells most."""
 _LONGEST = 300
 
 
@@ -96,13 +99,56 @@ def check_inputs(changed: Iterable[int], allowed: Iterable[int], where: str) -> 
 
 def check_same(first: Mapping[str, Array], second: Mapping[str, Array], where: str) -> None:
     """Two runs that differ only in the poison of empty memory must agree bit for bit."""
+    for name, differ in _differences(first, second):
+        raise Fault(
+            Verdict.FLAKY,
+            f"{where}: {differ} bytes of output {name} depend on uninitialised memory or chance",
+        )
+
+
+def check_order(first: Mapping[str, Array], second: Mapping[str, Array], where: str) -> None:
+    """Two runs that differ only in the order of threads must agree bit for bit."""
+    for name, differ in _differences(first, second):
+        raise Fault(Verdict.RACE, f"{where}: {differ} bytes of output {name} change with the order")
+
+
+def same(first: Mapping[str, Array], second: Mapping[str, Array]) -> bool:
+    """Whether two runs gave the same outputs, bit for bit."""
+    return not any(_differences(first, second))
+
+
+def _differences(
+    first: Mapping[str, Array], second: Mapping[str, Array]
+) -> Iterator[tuple[str, int]]:
+    """The outputs that differ, and in how many bytes."""
     for name, array in first.items():
         differ = int(np.count_nonzero(_bits(array) != _bits(second[name])))
         if differ:
-            raise Fault(
-                Verdict.FLAKY,
-                f"{where}: {differ} bytes of output {name} depend on uninitialised memory or chance",
-            )
+            yield name, differ
+
+
+def check_hazards(found: Iterable[Hazard], known: Iterable[Hazard], where: str) -> None:
+    """Hazards that the unedited program does not have, at those places, are a fault."""
+    allowed = list(known)
+    fresh = [hazard for hazard in found if not any(_alike(hazard, one) for one in allowed)]
+    for verdict in _HAZARDS:
+        for hazard in fresh:
+            if hazard.kind == verdict.value:
+                raise Fault(verdict, f"{where}: {hazard.kernel}: {hazard.detail}")
+
+
+def _alike(a: Hazard, b: Hazard) -> bool:
+    """Whether two hazards may be the same one; a place that is not known may be any place."""
+    if (a.kind, a.kernel, len(a.where)) != (b.kind, b.kernel, len(b.where)):
+        return False
+    return _matches(a.where, b.where) or _matches(a.where, (b.where[0], *b.where[:0:-1]))
+
+
+def _matches(a: Sequence[str], b: Sequence[str]) -> bool:
+    return all(
+        x == y or (("?" in (x[-1:], y[-1:])) and x.split()[0] == y.split()[0])
+        for x, y in zip(a, b, strict=True)
+    )
 
 
 def _bits(array: Array) -> Array:

@@ -16,7 +16,7 @@ import numpy as np
 
 from gevo.device import Limits, Usage
 from gevo.errors import EvaluationError, WorkloadError
-from gevo.evaluate import build, child, judge, linux, sandbox
+from gevo.evaluate import build, checks, child, judge, linux, sandbox
 from gevo.evaluate.clock import Clock
 from gevo.evaluate.vault import Vault
 from gevo.evaluate.verdict import Evaluation, Verdict
@@ -66,8 +66,9 @@ class Trial:
         self._main = main
         self._name = bench.workload.name
         self._deadline = _SETUP[split]
-        runs, artefact = self._run_unedited()
+        runs, artefact = self._run_unedited(checked=split != "large")
         self._expected = self._expect(runs, self._refer())
+        self._plan = self._runs()
         del runs
         gc.collect()
         gc.freeze()  # so that no collection in a child walks, and so copies, what it inherits
@@ -138,9 +139,8 @@ class Trial:
     def _try(self, artefact: bytes, clock: Clock, until: float) -> Evaluation:
         """Run an artefact in a child, and judge what comes out."""
         build.warm(self._bench, artefact, self._kernels, clock)
-        runs = [(case, poison, self._expected[case].limits) for case, poison in self._plan()]
         running = sandbox.start(
-            lambda channel: child.try_artefact(channel, self._bench, artefact, runs),
+            lambda channel: child.try_artefact(channel, self._bench, artefact, self._plan),
             seconds=until - time.monotonic(),
             room=self._room,
             main=self._main,
@@ -155,17 +155,16 @@ class Trial:
             with clock("end"):
                 running.end()
 
-    def _plan(self) -> list[tuple[int, int]]:
-        """The runs of an evaluation, cheapest first, as (case, poison)."""
-        return [(0, 0), (0, 1), *((case, 0) for case in range(1, len(self._bench.cases)))]
-
     def _hear(self, running: sandbox.Child, clock: Clock) -> Evaluation:
         """Follow a child through the plan; any fault ends it."""
         times: dict[int, float] = {}
         worst = 0.0
-        for number, (case, poison) in enumerate(self._plan()):
+        for number, (case, _, poison, check) in enumerate(self._plan):
             if number:
                 running.go()
+            if check:
+                self._hear_check(running, clock, self._checks[check])
+                continue
             ran = running.expect(Ran)
             clock.add(ran.seconds)
             with clock("judge"):
@@ -173,6 +172,19 @@ class Trial:
             # The slower of two runs, so that lucky content of empty memory wins nothing.
             times[case] = max(times.get(case, 0.0), ran.usage.time)
         return Evaluation(verdict=Verdict.OK, time=sum(times.values()), error=worst)
+
+    def _hear_check(self, running: sandbox.Child, clock: Clock, check: checks.Check) -> None:
+        expected = self._expected[0]
+        plain, got = expected.rooms
+        try:
+            ran = running.expect(Ran)
+            clock.add(ran.seconds)
+            with clock("judge"):
+                judge.check_headers(ran.outputs, expected.headers, "case 0")
+                got.fill(running.fill)
+                checks.judge_check(check, ran, got, plain, self._bench, "case 0")
+        except (judge.Fault, sandbox.GaveUpError) as failure:
+            raise checks.blame_order(judge.fault_of(failure, self._deadline), check) from None
 
     def _judge(self, running: sandbox.Child, ran: Ran, case: int, poison: int) -> float:
         """The error of one run; raises `Fault` for all that is worse than an error."""
@@ -194,9 +206,9 @@ class Trial:
 
     # --- setting up ------------------------------------------------------------------------------
 
-    def _run_unedited(self) -> tuple[list[tuple[Vault, Usage]], str]:
+    def _run_unedited(self, *, checked: bool) -> tuple[list[tuple[Vault, Usage]], str]:
         """The outputs and usage of the unedited program on every case, without limits."""
-        runs = [(case, 0, Limits()) for case in range(len(self._bench.cases))]
+        runs = [child.Run(case, Limits()) for case in range(len(self._bench.cases))]
         artefact = self._artefact(self._bench.program.text)
         before = linux.address_space()
         results: list[tuple[Vault, Usage]] = []
@@ -214,7 +226,13 @@ class Trial:
             except _FAILURES as failure:
                 self._refuse("the unedited program fails", failure, len(results))
             growth = linux.peak_address_space(running.pid) - before
-        self._room = 2 * growth + (256 << 20)
+        learnt = checks.Learnt()
+        if checked:
+            learnt = checks.learn(
+                self._bench, artefact, results[0][0], seconds=self._deadline, main=self._main
+            )
+        self._checks = {check.name: check for check in learnt.checks}
+        self._room = 2 * max(growth, learnt.growth) + (256 << 20)
         launched = (kernel for _, usage in results for kernel in usage.kernels)
         self._kernels = tuple(dict.fromkeys(launched))
         return results, hashlib.sha256(artefact).hexdigest()
@@ -260,14 +278,21 @@ class Trial:
                     headers=outputs.headers,
                     rooms=tuple(Vault(outputs.headers) for _ in range(1 if case else 2)),
                     changed=frozenset(usage.changed),
-                    limits=Limits(
-                        fuel=4 * usage.fuel + 1000,
-                        launches=4 * usage.launches + 100,
-                        memory=2 * usage.memory + (64 << 20),
-                    ),
+                    limits=child.limits_of(usage),
                 )
             )
         return expected
+
+    def _runs(self) -> list[child.Run]:
+        """The runs of an evaluation: the smallest case and that with another poison, the rest, checks."""
+        plain = [child.Run(case, one.limits) for case, one in enumerate(self._expected)]
+        again = plain[0]._replace(poison=1)
+        return [
+            plain[0],
+            again,
+            *plain[1:],
+            *checks.runs_of(tuple(self._checks.values()), again.limits),
+        ]
 
     def _check_shapes(self, case: int, outputs: Vault, want: Vault) -> None:
         given, named = (
@@ -315,7 +340,9 @@ class Trial:
         """How often each block runs on the smallest case."""
         artefact = self._artefact(self._bench.program.marked())
         with sandbox.start(
-            lambda channel: child.try_artefact(channel, self._bench, artefact, [(0, 0, Limits())]),
+            lambda channel: child.try_artefact(
+                channel, self._bench, artefact, [child.Run(0, Limits())]
+            ),
             seconds=self._deadline,
             main=self._main,
         ) as running:

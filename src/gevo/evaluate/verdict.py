@@ -28,6 +28,12 @@ class Verdict(StrEnum):
     """It wrote to an input that the unedited program leaves alone."""
     FLAKY = "flaky"
     """Two runs on the same case gave different outputs."""
+    RACE = "race"
+    """Threads meet in memory with nothing to keep them apart, where those of the unedited program do not."""
+    DIVERGENT_BARRIER = "divergent-barrier"
+    """Some threads of a block wait at a barrier that others do not come to."""
+    UNINITIALISED = "uninitialised"
+    """It reads shared memory that nothing has written."""
 
 
 class Evaluation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

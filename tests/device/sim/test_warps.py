@@ -160,7 +160,7 @@ def test_threads_that_wait_for_each_other_are_a_deadlock():
     code = "setp.lt.u32 %p0, %t, 32; @%p0 bra LOW; bar.sync 1; bra DONE; LOW: bar.sync 2;"
     with pytest.raises(Stopped, match="deadlock") as stopped:
         run(code, 64)
-    assert stopped.value.verdict == "crash"
+    assert stopped.value.verdict == "divergent-barrier"
     code = "setp.lt.u32 %p0, %t, 8; @%p0 bra LOW; shfl.sync.idx.b32 %d, %t, 0, 31, -1; bra DONE; LOW: bar.sync 0;"
     with pytest.raises(Stopped, match="deadlock"):
         run(code, 32)

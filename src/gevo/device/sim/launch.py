@@ -11,7 +11,7 @@ STOPS = (
     ("", ""),
     ("fuel", "a thread went round its loops more often than allowed"),
     ("crash", "trap"),
-    ("crash", "deadlock at barrier"),
+    ("divergent-barrier", "deadlock: threads wait for others that never come"),
     ("crash", "an access out of bounds"),
     ("crash", "an access to shared memory out of bounds or misaligned"),
     ("crash", "calls too deep for the stack"),

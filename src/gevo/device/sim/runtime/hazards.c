@@ -207,12 +207,17 @@ static void check_site(struct warp *w, int number, const uint64_t *row) {
   int kind = site->kind & ~CHECKED, atomic = kind == ATOMIC, stores = kind == STORE;
   uint32_t flags = (uint32_t)site->flags | (atomic ? STRONG : 0);
   int way = atomic || (stores && flags & STRONG) ? UPDATES : stores ? WRITES : READS;
+  const struct region *r = &l->regions[l->hits[number]];
   for (int64_t i = 0; i < w->count; i++) {
     uint64_t address = row[i];
     if (!address) continue;
-    int region = find_region(l, address, size);
-    if (region < 0) continue;
-    int space = l->regions[region].space;
+    if (address < r->low || address + size > r->high) {
+      int found = find_region(l, address, size);
+      if (found < 0) continue;
+      l->hits[number] = (uint32_t)found;
+      r = &l->regions[found];
+    }
+    int space = r->space;
     if (space != GLOBAL && space != SHARED) continue;
     struct page *p = page_of(h, address, size);
     if (!p) continue;

@@ -82,18 +82,26 @@ static uint32_t mix(uint32_t x) {
   return x ^ x >> 16;
 }
 
+static uint32_t rotate(uint32_t mask, uint32_t by) { return mask >> by | mask << (-by & 31); }
+
+/* The mask of lanes whose numbers are flipped in these bits. */
+static uint32_t mirror(uint32_t mask, uint32_t flip) {
+  static const uint32_t halves[] = {0x55555555u, 0x33333333u, 0x0f0f0f0fu, 0x00ff00ffu, 0x0000ffffu};
+  for (int i = 0; i < 5; i++)
+    if (flip >> i & 1) mask = (mask >> (1 << i) & halves[i]) | (mask & halves[i]) << (1 << i);
+  return mask;
+}
+
 /* Lanes alone, one after another: which of the ready ones goes first. */
 static uint32_t pick_alone(struct warp *w, uint32_t ready) {
   struct launch *l = w->launch;
   if (w->group & ready) return w->group & ready; /* go on with the one that runs */
   if (l->order == 1) return ready & -ready;
   if (l->order == 2) return 1u << (31 - __builtin_clz(ready));
-  uint32_t best = 0, key = 0;
-  for (uint32_t rest = ready; rest; rest &= rest - 1) {
-    uint32_t k = mix((uint32_t)l->seed ^ mix((uint32_t)(w->id * LANES + lowest(rest) + 1)));
-    if (!best || k < key) { best = rest & -rest; key = k; }
-  }
-  return best;
+  /* lane numbers are turned and mirrored, differently in each warp */
+  uint32_t key = mix((uint32_t)l->seed ^ mix((uint32_t)w->id + 1)), turn = key & 31, flip = key >> 5 & 31;
+  uint32_t first = (uint32_t)lowest(rotate(mirror(ready, flip), turn));
+  return 1u << (((first + turn) & 31) ^ flip);
 }
 
 /* Together: the deepest call first, then the lane furthest behind, and all that are there too. */
