@@ -5,7 +5,7 @@
  * queues whose length does not depend on the order of arrivals within a window. Nothing here depends
  * on the machine: times are integers. */
 
-enum { NEVER = 0xffffffffu, RING = 128, LOOK_AHEAD = 32, WINDOW = 16, MOST_WARPS = 64, MOST_COLLECTORS = 8 };
+enum { NEVER = 0xffffffffu, RING = 128, LOOK_AHEAD = 32, WINDOW = 16, EPOCH = 7, MOST_WARPS = 64, MOST_COLLECTORS = 8 };
 static const uint8_t SECTORS[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4}; /* bits set */
 enum { MOST_SCHEDULERS = 4, LEAST = 2 }; /* least: cycles from issue until operands are read */
 
@@ -61,6 +61,11 @@ struct value { uint32_t when, maker; }; /* a register: when it is written, and b
 
 struct engine {
   struct replay *p;
+  const struct op *ops;       /* of the kernel */
+  const uint16_t *registers;
+  const struct span *spans;
+  uint32_t slots;
+  int counts;                 /* whether to count what is waited for */
   struct gpu g;
   struct sm *sms;
   uint32_t *next;             /* when to look at each SM again */
@@ -70,7 +75,8 @@ struct engine {
   struct queue *slices, *drams;
   uint64_t *fills;            /* when each line has come from DRAM */
   uint32_t *lines, *askers;   /* per slice: the line it serves, and for whom */
-  uint16_t *homes;            /* the slice of each line */
+  uint32_t *homes;            /* a hash of each line, from which its slice comes */
+  uint64_t salt;
   uint64_t next_block, n_blocks, done_blocks;
   uint32_t per_sm;            /* warps that an SM holds */
   uint32_t end;
@@ -80,16 +86,16 @@ static inline uint32_t later(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static inline uint32_t sooner(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static inline struct value *board_of(const struct engine *s, uint32_t index) {
-  return s->boards + (uint64_t)index * (uint32_t)s->p->slots;
+  return s->boards + (uint64_t)index * s->slots;
 }
-static inline const struct op *op_of(const struct engine *s, uint32_t op) { return &s->p->ops[op]; }
+static inline const struct op *op_of(const struct engine *s, uint32_t op) { return &s->ops[op]; }
 
 /* When the next instruction of a warp may issue: all that it reads and writes must be settled. */
 static void look(struct engine *s, uint32_t index) {
   struct walker *w = &s->walkers[index];
   const struct op *o = op_of(s, w->op);
   const struct value *board = board_of(s, index);
-  const uint16_t *r = s->p->registers + o->first, *last = r + o->results + o->sources;
+  const uint16_t *r = s->registers + o->first, *last = r + o->results + o->sources;
   uint32_t when = 0, maker = 0;
   for (; r < last; r++)
     if (board[*r].when > when) { when = board[*r].when; maker = board[*r].maker; }
@@ -102,7 +108,7 @@ static void look(struct engine *s, uint32_t index) {
 /* What ptxas would fold into other instructions takes no time, if its operands are there. */
 static int fold(struct engine *s, uint32_t index, const struct op *o) {
   struct value *board = board_of(s, index);
-  const uint16_t *r = s->p->registers + o->first;
+  const uint16_t *r = s->registers + o->first;
   uint32_t when = 0;
   for (int i = 0; i < o->results + o->sources; i++) when = later(when, board[r[i]].when);
   if (when == NEVER) return 0;
@@ -165,7 +171,7 @@ static int advance(struct engine *s, uint32_t index, uint32_t floor) {
     while (w->op == w->op_end) {
       if (w->at == w->end) return 0;
       uint32_t head = *w->at++, block = HEAD_BLOCK(head);
-      const struct span *span = &s->p->spans[block];
+      const struct span *span = &s->spans[block];
       w->op = span->first;
       w->op_end = span->first + span->count;
       w->waits = (uint8_t)HEAD_WAITS(head);
@@ -201,7 +207,7 @@ static void start_block(struct engine *s, uint32_t sm, uint32_t slot, uint32_t n
     w->group = (uint16_t)group;
     w->last_block = NEVER - 1;
     w->scheduler = (uint8_t)((slot * count + i) % (uint32_t)s->g.schedulers);
-    memset(board_of(s, index), 0, (uint32_t)p->slots * sizeof *s->boards);
+    memset(board_of(s, index), 0, s->slots * sizeof *s->boards);
     struct scheduler *q = &m->schedulers[w->scheduler];
     w->ready = &q->when[q->n];
     q->when[q->n] = NEVER;
@@ -221,11 +227,11 @@ static void complete(struct engine *s, uint32_t sm, struct request *e) {
   uint32_t index = sm * s->per_sm + e->warp;
   struct walker *w = &s->walkers[index];
   struct value *board = board_of(s, index);
-  const uint16_t *r = s->p->registers + o->first;
+  const uint16_t *r = s->registers + o->first;
   for (int i = 0; i < o->results; i++) board[r[i]].when = e->done;
   w->settled = later(w->settled, e->done);
   w->queued--;
-  if (s->p->delay) s->p->delay[e->op] += e->done - e->began;
+  if (s->counts) s->p->delay[e->op] += e->done - e->began;
   struct group *b = &s->groups[w->group];
   b->queued--;
   if (!w->live) {
@@ -249,6 +255,12 @@ static void complete(struct engine *s, uint32_t sm, struct request *e) {
   }
 }
 
+/* The slice of a line. The map changes every so often, so that none is lucky with it for long. */
+static inline uint32_t home_of(const struct engine *s, uint32_t line, uint32_t now) {
+  uint64_t mixed = (s->homes[line] ^ (s->salt + (now >> EPOCH))) * 0x9e3779b97f4a7c15u;
+  return (uint32_t)((mixed >> 32) * (uint64_t)s->g.slices >> 32);
+}
+
 /* The work that waits in a queue at a time. */
 static inline uint64_t waiting(struct queue *q, uint64_t time) {
   if (time > q->time) {
@@ -260,9 +272,9 @@ static inline uint64_t waiting(struct queue *q, uint64_t time) {
 }
 
 /* Ask a slice of L2 for sectors of a line; says when they are back. */
-static uint32_t ask(struct engine *s, uint32_t asker, uint32_t word, int access, uint32_t now) {
+static uint32_t ask(struct engine *s, uint32_t asker, uint32_t word, int access, uint32_t home, uint32_t now) {
   const struct gpu *g = &s->g;
-  uint32_t line = LINE_NUMBER(word), level = LINE_LEVEL(word), home = s->homes[line];
+  uint32_t line = LINE_NUMBER(word), level = LINE_LEVEL(word);
   uint64_t many = SECTORS[LINE_SECTORS(word)], time = (uint64_t)now << 8;
   struct queue *slice = &s->slices[home];
   uint64_t ahead = waiting(slice, time), interval = (uint64_t)g->slice_interval;
@@ -300,20 +312,21 @@ static int send(struct engine *s, uint32_t sm, struct request *e, uint32_t now) 
       e->done = later(e->done, x + (uint32_t)g->l1_latency);
       continue;
     }
-    uint64_t ahead = waiting(&s->slices[s->homes[LINE_NUMBER(word)]], (uint64_t)x << 8);
+    uint32_t home = home_of(s, LINE_NUMBER(word), x);
+    uint64_t ahead = waiting(&s->slices[home], (uint64_t)x << 8);
     uint64_t most = (uint64_t)g->slice_behind << 8;
     if (ahead > most) { /* the slice pushes back */
       x += (uint32_t)((ahead - most + 255) >> 8);
       if (x > now + LOOK_AHEAD) break;
     }
-    uint32_t back = ask(s, sm, word, access, x);
+    uint32_t back = ask(s, sm, word, access, home, x);
     x += (many + (uint32_t)g->send_rate - 1) / (uint32_t)g->send_rate;
     e->done = later(e->done, back);
   }
   m->free = x;
   if (e->next < e->count) return 0;
   ideal = e->began + (uint32_t)g->l2_latency + e->count;
-  if (s->p->contended && e->done > ideal && access != STORE) s->p->contended[e->op] += e->done - ideal;
+  if (s->counts && e->done > ideal && access != STORE) s->p->contended[e->op] += e->done - ideal;
   return 1;
 }
 
@@ -331,7 +344,7 @@ static void serve(struct engine *s, uint32_t sm, uint32_t now) {
         if (!send(s, sm, e, now)) return;
         break;
       case SHARED:
-        if (s->p->contended) s->p->contended[e->op] += cost - 1;
+        if (s->counts) s->p->contended[e->op] += cost - 1;
         e->done = m->free + cost - 1 + (uint32_t)g->shared_latency;
         m->free += cost;
         break;
@@ -368,7 +381,7 @@ static void request(struct engine *s, uint32_t sm, struct scheduler *q, int coll
   w->queued++;
   s->groups[w->group].queued++;
   struct value *board = board_of(s, index);
-  const uint16_t *r = s->p->registers + o->first;
+  const uint16_t *r = s->registers + o->first;
   for (int i = 0; i < o->results; i++) board[r[i]] = (struct value){NEVER, w->op};
 }
 
@@ -386,7 +399,7 @@ static void issue(struct engine *s, uint32_t sm, struct scheduler *q, int collec
   const struct op *o = op_of(s, w->op);
   uint32_t op = w->op, slots = o->slots;
   uint32_t leaves = now + 1 + o->reads; /* its operands are read */
-  if (s->p->issued) s->p->issued[op] += slots;
+  if (s->counts) s->p->issued[op] += slots;
   w->holds = 0;
   if (o->role == MEMORY || o->role == PARAMETER) {
     request(s, sm, q, collector, index, leaves);
@@ -396,7 +409,7 @@ static void issue(struct engine *s, uint32_t sm, struct scheduler *q, int collec
     q->units[o->unit] = starts + o->interval;
     q->collectors[collector] = starts;
     struct value *board = board_of(s, index);
-    const uint16_t *r = s->p->registers + o->first;
+    const uint16_t *r = s->registers + o->first;
     for (int i = 0; i < o->results; i++) board[r[i]] = (struct value){starts + o->latency - LEAST, op};
   }
   w->op++;
@@ -425,7 +438,7 @@ static void mark(struct engine *s, struct scheduler *q, uint32_t base, uint32_t 
 
 static void schedule(struct engine *s, uint32_t sm, struct scheduler *q, uint32_t now) {
   uint32_t base = sm * s->per_sm, soonest = NEVER;
-  if (s->p->issued && q->cell) { *q->cell += now - q->mark; q->cell = 0; q->mark = now; }
+  if (s->counts && q->cell) { *q->cell += now - q->mark; q->cell = 0; q->mark = now; }
   int collector = free_collector(s, q, now), chosen = -1;
   if (collector >= 0) {
     if (q->greedy >= 0 && q->when[q->greedy] <= now) chosen = q->greedy;
@@ -439,7 +452,7 @@ static void schedule(struct engine *s, uint32_t sm, struct scheduler *q, uint32_
   }
   if (chosen < 0) {
     q->wake = soonest;
-    if (s->p->issued) mark(s, q, base, now);
+    if (s->counts) mark(s, q, base, now);
     return;
   }
   uint32_t index = base + q->list[chosen];
@@ -486,9 +499,8 @@ static void step(struct engine *s, uint32_t sm, uint32_t now) {
 
 static void place_lines(struct engine *s, int seed) {
   struct record *r = s->p->trace;
-  uint64_t salt = scatter((uint64_t)seed + 0x9e3779b97f4a7c15u);
-  for (uint64_t i = 0; i < r->n_lines; i++)
-    s->homes[i] = (uint16_t)(scatter(r->lines[i] ^ salt) % (uint64_t)s->g.slices);
+  s->salt = (uint64_t)seed << 32;
+  for (uint64_t i = 0; i < r->n_lines && !seed; i++) s->homes[i] = (uint32_t)scatter(r->lines[i]);
 }
 
 static void start(struct engine *s) {
@@ -519,7 +531,7 @@ static void run_engine(struct engine *s) {
     first = first + 1 < sms ? first + 1 : 0;
     now = next;
   }
-  for (uint32_t sm = 0; s->p->issued && sm < sms; sm++)
+  for (uint32_t sm = 0; s->counts && sm < sms; sm++)
     for (int i = 0; i < s->g.schedulers; i++) {
       struct scheduler *q = &s->sms[sm].schedulers[i];
       if (s->end > q->mark) *(q->cell ? q->cell : &s->p->idle) += s->end - q->mark;
@@ -535,7 +547,10 @@ static void *take(uint64_t count, size_t size, int *failed) {
 /* Replay a trace with each of several maps of lines to slices; the first also counts what was waited
  * for. `cycles` is the sum over the maps. */
 EXPORT int32_t gevo_replay(struct replay *p) {
-  struct engine s = {.p = p, .g = *p->gpu};
+  struct engine s = {
+    .p = p, .ops = p->ops, .registers = p->registers, .spans = p->spans, .slots = (uint32_t)p->slots,
+    .counts = 1, .g = *p->gpu,
+  };
   uint64_t sms = (uint64_t)s.g.sms, lines = p->trace->n_lines, slices = (uint64_t)s.g.slices;
   s.per_sm = (uint32_t)(p->resident * p->warps_per_block);
   s.n_blocks = p->trace->n_warps / (uint64_t)p->warps_per_block;
@@ -564,7 +579,7 @@ EXPORT int32_t gevo_replay(struct replay *p) {
     run_engine(&s);
     failed = s.done_blocks < s.n_blocks;
     p->cycles += s.end;
-    p->issued = p->delay = p->contended = 0;
+    s.counts = 0;
   }
   free(s.sms); free(s.next); free(s.walkers); free(s.groups); free(s.boards); free(s.slices);
   free(s.drams); free(s.lines); free(s.askers); free(s.fills); free(s.homes);

@@ -41,6 +41,5 @@ struct replay {
 /* What a trace amounts to, for a formula. */
 struct summary {
   uint64_t sectors, lines, l1_hits, l2_hits, misses, evictions, degree, constants, atomics;
-  uint64_t busiest;  /* sectors of the most wanted line */
-  uint64_t longest;  /* instructions of the longest warp */
+  uint64_t busiest; /* sectors of the most wanted line */
 };

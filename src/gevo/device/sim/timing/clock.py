@@ -28,6 +28,7 @@ class _Launch:
     warps_per_block: int
     shared: int
     registers: int
+    warps: int
     trace: Trace
 
 
@@ -64,7 +65,9 @@ class Clock:
         warps = -(-threads // _LANES)
         blocks = grid[0] * grid[1] * grid[2]
         trace = Trace(held.blocks * self._gpu.sms, blocks, warps)
-        self._launch = _Launch(program, kernel, held, warps, shared, registers, trace)
+        self._launch = _Launch(
+            program, kernel, held, warps, shared, registers, warps * blocks, trace
+        )
         return trace
 
     def end(self, trace: Trace, instructions: int) -> None:
@@ -86,6 +89,7 @@ class Clock:
                 kernel=kernel.name,
                 registers=launch.registers,
                 instructions=instructions,
+                warps=launch.warps,
                 files=program.files,
             )
         )

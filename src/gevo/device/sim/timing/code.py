@@ -10,7 +10,7 @@ import numpy as np
 
 from gevo.device import Array
 from gevo.device.sim.flow import CARRY, SKIP, Block, Flow, results, sources
-from gevo.device.sim.ptx import SIZES, Address, Instruction
+from gevo.device.sim.ptx import SIZES, Instruction
 from gevo.device.sim.timing.gpu import UNITS, Gpu
 from gevo.device.sim.translate.emit import Site
 from gevo.errors import DeviceError
@@ -50,8 +50,10 @@ _CLASSES = {
 }
 _FLOAT = {"add": "float", "multiply": "float", "extreme": "float_extreme", "divide": "float_divide"}
 _DOUBLE = {
-    **{"add": "double", "multiply": "double", "extreme": "double_extreme"},
-    **{"divide": "double_divide", "special": "double_divide"},
+    "add": "double",
+    "multiply": "double",
+    "extreme": "double_extreme",
+    **dict.fromkeys(("divide", "special"), "double_divide"),
 }
 _WIDE = {"logic", "add", "extreme", "multiply", "divide", "convert"}
 _HALF = {"f16", "bf16", "f16x2", "bf16x2"}
@@ -170,7 +172,7 @@ def code_of(flows: Sequence[Flow], sites: Sequence[Site]) -> Code:
                 )
                 registers += [*written, *read]
                 classes.append(kind)
-                lines.append(tuple(code.line) if code.line else (0, 0))
+                lines.append((code.line.file, code.line.line) if code.line else (0, 0))
                 spoken.append(code.name)
             spans.append((first, len(rows) - first))
         slots = allot.most
@@ -268,16 +270,3 @@ def _live(flow: Flow, block: Block) -> int:
                 now += width[bit]
         most = max(most, now)
     return most
-
-
-__all__ = [
-    "ACCESSES",
-    "OP",
-    "ROLES",
-    "SPAN",
-    "Address",
-    "Code",
-    "classify",
-    "code_of",
-    "live_registers",
-]

@@ -16,11 +16,18 @@ from gevo.device.sim.timing.trace import Trace
 SUMMARY = np.dtype(
     [
         *((name, "<u8") for name in ("sectors", "lines", "l1_hits", "l2_hits", "misses")),
-        *((name, "<u8") for name in ("evictions", "degree", "constants", "atomics")),
-        *((name, "<u8") for name in ("busiest", "longest")),
+        *((name, "<u8") for name in ("evictions", "degree", "constants", "atomics", "busiest")),
     ]
 )
 """`struct summary` of the runtime."""
+TRAFFIC = tuple(SUMMARY.names or ())
+"""What is counted of memory.
+
+``sectors`` of 32 bytes in ``lines``, of global and local memory, and where they were found:
+``l1_hits``, ``l2_hits``, ``misses``; ``evictions``: sectors written back to make room; ``degree``: cycles
+of shared-memory banks; ``constants``: words of constant memory; ``atomics``: requests of atomics;
+``busiest``: sectors of the line that was wanted most.
+"""
 _EXPOSED = 0.25
 """The part of a warp's latencies that nothing of its own hides (an estimate)."""
 _UNEVEN = 1.3
@@ -46,7 +53,7 @@ def estimate(
     work = np.where(ops["folded"], 0.0, each)
     memory = ops["role"] == ROLES.index("memory")
     issue = float((work * np.maximum(ops["slots"], ops["interval"])).sum())
-    count = {name: float(counted[name]) for name in SUMMARY.names or ()}
+    count = {name: float(counted[name]) for name in TRAFFIC}
     sent = count["sectors"] - count["l1_hits"]
     queue = count["degree"] + count["constants"] + sent / gpu.access.send
     queue += count["l1_hits"] / gpu.l1.rate

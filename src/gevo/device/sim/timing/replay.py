@@ -8,16 +8,19 @@ import numpy as np
 from gevo.device import Array
 from gevo.device.sim.timing.breakdown import KINDS, Counters, by_line, total
 from gevo.device.sim.timing.code import Code
-from gevo.device.sim.timing.estimate import SUMMARY, estimate
+from gevo.device.sim.timing.estimate import SUMMARY, TRAFFIC, estimate
 from gevo.device.sim.timing.gpu import Gpu, encode, l1_sets
 from gevo.device.sim.timing.occupancy import Occupancy
 from gevo.device.sim.timing.trace import Cache, Trace, function
 from gevo.errors import DeviceError
 
-SEEDS = 6
-"""Maps of lines to slices that the cycles are a mean of: no variant is lucky in all of them."""
-_MANY = 4_000_000
-"""A trace of more instructions is a mean of its own; it is replayed with fewer maps."""
+_MAPS = ((128, 6), (512, 3))
+"""Maps of lines to slices that the cycles are a mean of, by the most warps that the grid may have.
+
+No variant is lucky in all of them. A large grid has less need of it, for its many accesses are a mean
+of their own; and all variants of a workload have the same grid.
+"""
+_LEAST_MAPS = 2
 
 _u64, _i32 = ctypes.c_uint64, ctypes.c_int32
 
@@ -61,6 +64,8 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     """Warp instructions of the whole launch."""
     share: float = 1.0
     """The part of them that was replayed; the rest is taken to be like it."""
+    traffic: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    """Counts of what was replayed: `TRAFFIC`."""
 
 
 def replay(
@@ -76,10 +81,13 @@ def replay(
     kernel: str = "",
     registers: int = 0,
     instructions: int | None = None,
+    warps: int | None = None,
     files: dict[int, str] | None = None,
-    seeds: int = SEEDS,
 ) -> Timing:
-    """Replay a recorded launch; `blocks` is the table that it was recorded with."""
+    """Replay a recorded launch; `blocks` is the table that it was recorded with.
+
+    `instructions` and `warps` are those of the whole launch, if not all of it was recorded.
+    """
     record = trace.record
     if record.failed:
         raise DeviceError("there is no memory for the trace of a launch; use a smaller case")
@@ -105,12 +113,13 @@ def replay(
     runs = np.zeros(len(code.spans), np.uint64)
     call.runs = runs.ctypes.data
     summary = _levels(call, Cache(l1_sets(gpu, held.blocks * shared), gpu.l1.ways, gpu.sms), l2)
-    call.seeds = seeds = seeds if done <= _MANY else min(seeds, 2)
+    warps = record.n_warps if warps is None else warps
+    call.seeds = maps = next((maps for most, maps in _MAPS if warps <= most), _LEAST_MAPS)
     if function("gevo_replay", _i32)(ctypes.byref(call)):
         raise DeviceError(f"{kernel}: the replay of a launch did not end; this is a fault of gevo")
     counters.idle = call.idle
     share = done / instructions if instructions else 1.0
-    mean = call.cycles / seeds / share if share else 0.0
+    mean = call.cycles / maps / share if share else 0.0
     guess = estimate(gpu, code, ops, trace, summary, runs, held, warps_per_block)
     spent = counters.cycles(code)
     sums = total(spent)
@@ -127,6 +136,7 @@ def replay(
         registers=registers,
         instructions=instructions,
         share=share,
+        traffic={name: int(summary[name]) for name in TRAFFIC},
     )
 
 
@@ -144,4 +154,4 @@ def _levels(call: _Replay, l1: Cache, l2: Cache) -> Array:
     return summary
 
 
-__all__ = ["KINDS", "SEEDS", "Timing", "replay"]
+__all__ = ["KINDS", "TRAFFIC", "Timing", "replay"]

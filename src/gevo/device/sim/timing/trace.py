@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from gevo.device import Array
 from gevo.device.sim.host import runtime_function
 from gevo.device.sim.timing.gpu import Gpu, l2_sets
 
@@ -85,9 +84,7 @@ class Cache:
 
     def __init__(self, sets: int, ways: int, count: int = 1) -> None:
         size = sets * ways
-        self._arrays: list[Array] = [
-            np.zeros(count * size, kind) for kind in (np.uint64, np.uint32, np.uint8)
-        ]
+        self._arrays = [np.zeros(count * size, kind) for kind in (np.uint64, np.uint32, np.uint8)]
         lines, used, sectors = (array.ctypes.data for array in self._arrays)
         self.tags = (_Tags * count)(
             *(
