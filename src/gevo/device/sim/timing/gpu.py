@@ -156,10 +156,9 @@ class Gpu(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def load_gpu(name: str) -> Gpu:
     """The table of this GPU, such as ``p100``; `DeviceError` names the known ones."""
-    try:
-        text = (resources.files("gevo.device.sim") / "gpus" / f"{name}.toml").read_text()
-    except (OSError, ValueError):
-        raise DeviceError(f"sim has no GPU {name!r}; use one of {', '.join(gpus())}") from None
+    if name not in gpus():
+        raise DeviceError(f"sim has no GPU {name!r}; use one of {', '.join(gpus())}")
+    text = (resources.files("gevo.device.sim") / "gpus" / f"{name}.toml").read_text()
     gpu = msgspec.convert(tomllib.loads(text), Gpu)
     if gpu.l1.caches not in _CACHES:
         raise DeviceError(f"{name}.toml: l1.caches must be one of {', '.join(_CACHES)}")

@@ -1,0 +1,107 @@
+"""The tables of GPUs, and occupancy against values computed by hand."""
+
+import numpy as np
+import pytest
+
+from gevo.device import open_device
+from gevo.device.sim.timing import gpus, load_gpu, occupancy
+from gevo.device.sim.timing.code import _CLASSES, classify
+from gevo.device.sim.timing.gpu import UNITS, encode
+from gevo.device.sim.ptx import Instruction
+from gevo.errors import DeviceError, LaunchError
+
+
+def test_there_are_six_gpus():
+    assert set(gpus()) == {"p100", "v100", "t4", "a100", "h100", "titanx"}
+
+
+@pytest.mark.parametrize("name", gpus())
+def test_every_table_is_whole_and_sane(name):
+    gpu = load_gpu(name)
+    assert {row.unit for row in gpu.classes.values()} <= set(UNITS)
+    assert all(
+        row.latency >= 2 and row.interval >= 1 and row.slots >= 1 for row in gpu.classes.values()
+    )
+    assert set(gpu.issue.folded) <= set(gpu.classes)
+    assert 0 < gpu.dram.efficiency <= 1
+    assert gpu.access.queue + gpu.issue.collectors * gpu.issue.schedulers < 128
+    assert gpu.limits.threads // 32 // gpu.issue.schedulers <= 64
+    assert (encode(gpu)[:2] > 0).all()
+    assert open_device(f"sim:{name}").name == f"sim:{name}"
+
+
+@pytest.mark.parametrize("name", gpus())
+def test_every_class_of_instruction_has_a_row(name):
+    gpu = load_gpu(name)
+    types = ("s32", "u64", "f32", "f64", "f16", "f16x2", "b16", "pred")
+    for op in (*_CLASSES, "ld", "st", "atom", "unheard-of"):
+        for kind in types:
+            assert classify(Instruction(op, (kind,), ())) in gpu.classes
+
+
+def test_an_unknown_gpu_is_named_with_the_known_ones():
+    with pytest.raises(DeviceError, match=r"no GPU 'p10'; use one of a100, h100, p100"):
+        open_device("sim:p10")
+    with pytest.raises(DeviceError, match="no GPU"):
+        open_device("sim:../gpus/p100")
+
+
+@pytest.mark.parametrize(
+    ("gpu", "threads", "registers", "shared", "blocks", "bound"),
+    [
+        ("titanx", 256, 32, 0, 8, "threads"),  # 2048 / 256, and 65536 / (32 * 32) = 64 warps
+        (
+            "titanx",
+            256,
+            33,
+            0,
+            6,
+            "registers",
+        ),  # 40 a thread when rounded: 1280 a warp, 12 * 4 warps
+        ("titanx", 256, 64, 0, 4, "registers"),  # 32 warps
+        ("titanx", 32, 16, 0, 32, "blocks"),
+        ("titanx", 64, 16, 20000, 4, "shared"),  # 98304 / 20224
+        ("titanx", 1024, 255, 0, 1, "registers"),  # does not fit at all: spilled until it does
+        ("p100", 128, 32, 16384, 4, "shared"),  # 65536 / 16384
+        ("t4", 256, 32, 0, 4, "threads"),  # 1024 threads
+        ("a100", 128, 32, 31744, 5, "shared"),  # 167936 / (31744 + 1024)
+        ("h100", 96, 40, 0, 16, "registers"),  # 1280 a warp: 12 * 4 = 48 warps, 3 a block
+    ],
+)
+def test_occupancy(gpu, threads, registers, shared, blocks, bound):
+    held = occupancy(load_gpu(gpu), threads, registers, shared)
+    assert (held.blocks, held.bound) == (blocks, bound)
+    assert held.warps == blocks * -(-threads // 32)
+    assert 0 < held.share <= 1
+
+
+def test_a_block_that_cannot_fit_is_refused():
+    with pytest.raises(
+        LaunchError, match="does not fit NVIDIA Tesla P100, which has 65536; use less"
+    ):
+        occupancy(load_gpu("p100"), 32, 16, 90000)
+
+
+def test_classes_follow_the_type():
+    def kind(name: str) -> str:
+        op, *mods = name.split(".")
+        return classify(Instruction(op, tuple(mods), ()))
+
+    assert kind("add.s32") == "add"
+    assert kind("add.s64") == "add64"
+    assert kind("add.rn.f32") == "float"
+    assert kind("fma.rn.f64") == "double"
+    assert kind("mul.wide.s32") == "multiply"
+    assert kind("div.rn.f32") == "float_divide"
+    assert kind("div.s32") == "divide"
+    assert kind("rsqrt.approx.f32") == "special"
+    assert kind("sqrt.rn.f64") == "double_divide"
+    assert kind("min.f32") == "float_extreme"
+    assert kind("cvt.rn.f64.s32") == "convert64"
+    assert kind("ld.param.u64") == "parameter"
+    assert kind("ld.global.nc.f32") == "memory"
+    assert kind("fma.rn.f16x2") == "half"
+
+
+def test_tables_encode_as_integers():
+    assert encode(load_gpu("titanx")).dtype == np.int32
