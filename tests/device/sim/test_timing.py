@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from timed import at, kernel, timed
 
 from gevo.device import Limits, open_device
 from gevo.device.sim.timing import KINDS, Timing, load_gpu
-from timed import at, kernel, timed
 
 ADD = "add.f32 %f0, %f0, %f1;"
 SLACK = 1.02
@@ -225,7 +225,7 @@ def test_wider_strides_are_not_faster(grid, stride):
 
 
 def test_more_sms_are_not_slower(monkeypatch):
-    import gevo.device.sim as sim
+    from gevo.device import sim
 
     body = at("%g") + "ld.global.u32 %x0, [%w0];" + ADD * 30 + "st.global.u32 [%w0], %x0;"
     cycles = []

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from gevo.device import open_device
+from gevo.device.sim.ptx import Instruction
 from gevo.device.sim.timing import gpus, load_gpu, occupancy
 from gevo.device.sim.timing.code import _CLASSES, classify
 from gevo.device.sim.timing.gpu import UNITS, encode
-from gevo.device.sim.ptx import Instruction
 from gevo.errors import DeviceError, LaunchError
 
 
