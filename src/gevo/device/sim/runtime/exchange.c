@@ -143,7 +143,7 @@ static int release(struct launch *l, int n_warps, int id) {
     whole += here && here == w->live ? LANES : (uint32_t)bits(here);
   }
   if (!waiting || (expected ? whole < expected : waiting < live)) return 0;
-  if (l->hazards) order_block(l, n_warps, id, waiting == live);
+  if (l->hazards) order_block(l, n_warps, id, !expected);
   uint64_t result = kind == BAR_POPC ? votes : kind == BAR_AND ? votes == waiting : votes != 0;
   for (int i = 0; i < n_warps; i++) {
     struct warp *w = &l->warps[i];

@@ -290,7 +290,7 @@ static void order_arrival(struct warp *w) {
   arrivals[w->id] = h->epoch[w->id] = ++h->now;
 }
 
-/* A barrier lets go of its threads; `whole`: all threads of the block wait there. */
+/* A barrier lets go of its threads; `whole`: it is one for all threads of the block. */
 static void order_block(struct launch *l, int n_warps, int id, int whole) {
   struct hazards *h = l->hazards;
   uint32_t joined[LANES] = {0}, live = 0, threads = l->ntid[0] * l->ntid[1] * l->ntid[2];
