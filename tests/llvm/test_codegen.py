@@ -84,3 +84,10 @@ def test_what_it_cannot_select_ends_only_the_child():
         os._exit(0)
     _, status = os.waitpid(child, 0)
     assert os.WIFSIGNALED(status)
+
+
+def test_calls_do_not_remember_earlier_modules():
+    text = module("%v = call i32 @f(i32 %w)", tail="declare i32 @f(i32)\n")
+    first = to_ptx(text)
+    assert "call.uni" in first
+    assert to_ptx(text) == first

@@ -21,6 +21,8 @@ _ARCH = "sm_70"
 # The version of PTX that sources are compiled for; without it LLVM cannot select __activemask().
 _PTX = 78
 _TARGET_CPU = re.compile(r'"target-cpu"="(sm_\d+[af]?)"')
+# A comment that numbers all calls since the process began: the same module must give the same PTX.
+_CALL_NUMBER = re.compile(r" // callseq \d+(?:, \d+)?$", re.MULTILINE)
 _TARGET_PTX = re.compile(r"\+ptx(\d+)")
 
 # Full debug sections triple the size of the PTX and nothing here reads them; `.loc` lines stay.
@@ -45,7 +47,7 @@ def to_ptx(text: str, *, arch: str | None = None) -> str:
             # llvmlite 0.50 forgets to free these: 0.1 MB for every variant, copied by every fork.
             llvm.ffi.lib.LLVMPY_DisposeNewModulePassManger(passes)
             passes.detach()
-            return cast("str", machine.emit_assembly(module))
+            return _CALL_NUMBER.sub("", cast("str", machine.emit_assembly(module)))
     except RuntimeError as error:
         raise CompileError(f"LLVM cannot make PTX for {arch}: {_one_line(error)}") from None
 
