@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from timed import kernel
 
 from gevo.device import open_device
+from gevo.device.sim.program import load
 from gevo.device.sim.ptx import Instruction
 from gevo.device.sim.timing import gpus, load_gpu, occupancy
 from gevo.device.sim.timing.code import _CLASSES, classify
@@ -105,3 +107,24 @@ def test_classes_follow_the_type():
 
 def test_tables_encode_as_integers():
     assert encode(load_gpu("titanx")).dtype == np.int32
+
+
+def registers(body: str) -> int:
+    return load(kernel(body)).code("k").need
+
+
+def test_registers_come_from_values_that_live_at_once():
+    def sums(count: int) -> str:
+        values = "".join(f"ld.global.f32 %f{i}, [%a+{4 * i}];" for i in range(count))
+        total = "".join(f"add.f32 %f15, %f15, %f{i};" for i in range(count))
+        return f"{values} mov.f32 %f15, 0f00000000; {total} st.global.f32 [%b], %f15;"
+
+    assert registers(sums(8)) - registers(sums(4)) == 4
+    assert registers(sums(12)) - registers(sums(8)) == 4
+
+
+def test_wide_values_take_two_registers_and_parameters_none():
+    used = "ld.global.u64 %w1, [%a]; ld.global.u64 %w2, [%a+8]; add.s64 %w3, %w1, %w2; st.global.u64 [%b], %w3;"
+    narrow = used.replace("u64", "u32").replace("add.s64", "add.s32").replace("%w", "%x")
+    assert registers(used) - registers(narrow) == 2
+    assert registers("st.global.u32 [%b], %n;") == registers("")

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gevo.device.sim.timing.code import live_registers
 from gevo.device.sim.timing.gpu import Gpu
 from gevo.device.sim.timing.occupancy import Occupancy, occupancy
 from gevo.device.sim.timing.replay import Timing, replay
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
 _LANES = 32
 _WITHIN = (1 << 38) - 1
 """The part of an address that the trace keeps."""
-_SPARE = 4
-"""Registers that a thread has besides those that hold live values (an estimate)."""
 
 
 @dataclass(slots=True)
@@ -60,7 +57,7 @@ class Clock:
         for low, high in written:
             self._l2.warm(low & _WITHIN, high & _WITHIN)
         threads = block[0] * block[1] * block[2]
-        registers = live_registers(kernel.flows) + _SPARE
+        registers = program.code(kernel.name).need
         held = occupancy(self._gpu, threads, registers, shared)
         warps = -(-threads // _LANES)
         blocks = grid[0] * grid[1] * grid[2]

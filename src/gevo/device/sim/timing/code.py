@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gevo.device import Array
-from gevo.device.sim.flow import CARRY, SKIP, Block, Flow, results, sources
+from gevo.device.sim.flow import SKIP, Block, Flow, results, sources
 from gevo.device.sim.ptx import SIZES, Instruction
 from gevo.device.sim.timing.gpu import UNITS, Gpu
+from gevo.device.sim.timing.registers import registers_of
 from gevo.device.sim.translate.emit import Site
 from gevo.errors import DeviceError
 
@@ -75,6 +76,8 @@ class Code:
     """How many registers a warp's scoreboard must hold."""
     accesses: Array
     """What each memory site does."""
+    need: int
+    """Registers of a thread, as far as can be told without the machine's own compiler."""
 
     def priced(self, gpu: Gpu) -> Array:
         """The instructions with the latencies of a GPU."""
@@ -185,6 +188,7 @@ def code_of(flows: Sequence[Flow], sites: Sequence[Site]) -> Code:
         np.array(registers or [0], np.uint16),
         max(slots, 1),
         np.array([_access(s.code) for s in sites] or [0], np.int32),
+        registers_of(flows),
     )
 
 
@@ -240,33 +244,3 @@ class _Allotment:
         self.next += 1
         self.most = max(self.most, self.next)
         return self.next - 1
-
-
-def live_registers(flows: Sequence[Flow]) -> int:
-    """The most 32-bit registers that live at once in one thread; calls add up."""
-    return sum(max((_live(flow, block) for block in flow.blocks), default=0) for flow in flows)
-
-
-def _live(flow: Flow, block: Block) -> int:
-    width = {
-        bit: (SIZES.get(flow.function.registers.get(name, "pred"), 4) + 3) // 4
-        for name, bit in flow.bit.items()
-        if name != CARRY and flow.function.registers.get(name) != "pred"
-    }
-    bits = flow.bit
-    live = {bit for bit in width if block.live_out >> bit & 1}
-    now = sum(width[bit] for bit in live)
-    most = now
-    for code in reversed((*block.code, block.end) if block.end else tuple(block.code)):
-        for name in results(code):
-            bit = bits.get(name)
-            if bit in live and not code.guard:
-                live.discard(bit)
-                now -= width[bit]
-        for name in sources(code):
-            bit = bits.get(name)
-            if bit in width and bit not in live:
-                live.add(bit)
-                now += width[bit]
-        most = max(most, now)
-    return most
