@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from timed import at, kernel, timed
 
 from gevo.device import Limits, open_device
-from gevo.device.sim.timing import KINDS, Timing, load_gpu
+from gevo.device.sim.timing import KINDS, Timing, Total, by_kernel, load_gpu
 
 ADD = "add.f32 %f0, %f0, %f1;"
 SLACK = 1.02
@@ -270,6 +270,18 @@ def test_launches_add_up_with_the_gaps_between_them():
     cycles = [timing.cycles for timing in opened.timings]
     assert opened.usage().time == sum(cycles) + 2 * load_gpu("titanx").launch
     opened.close()
+
+
+def test_launches_of_a_kernel_add_up_line_by_line():
+    body = "\n.loc 1 7 0\n" + at("%g") + "st.global.u32 [%w0], %g;"
+    one, other = timed(body, grid=4), timed(body, grid=8)
+    total = by_kernel([one, other])["k"]
+    assert (total.launches, total.instructions) == (2, one.instructions + other.instructions)
+    assert total.cycles == one.cycles + other.cycles
+    assert sum(total.kinds.values()) == pytest.approx(total.cycles)
+    assert total.traffic["sectors"] == one.traffic["sectors"] + other.traffic["sectors"]
+    assert total.share == 1
+    assert msgspec.json.decode(msgspec.json.encode(total), type=Total) == total
 
 
 def test_other_thread_orders_have_no_clock():

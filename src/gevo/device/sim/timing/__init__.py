@@ -3,21 +3,26 @@
 The runtime records for each warp which blocks it ran and which lines it touched (`trace`). A kernel's
 instructions have classes and registers (`code`); a GPU is a table (`gpu`). The replay steps all SMs
 through the trace (`replay`) and says where the cycles went (`breakdown`); a formula over the same
-counts is a cheap stand-in (`estimate`). `clock` does all that for each launch of a run.
+counts is a cheap stand-in (`estimate`). `clock` does all that for each launch of a run, and `totals`
+adds launches up.
 """
 
 from gevo.device.sim.timing.breakdown import KINDS
 from gevo.device.sim.timing.clock import Clock
 from gevo.device.sim.timing.gpu import Gpu, gpus, load_gpu
 from gevo.device.sim.timing.occupancy import Occupancy, occupancy
-from gevo.device.sim.timing.replay import Timing, replay
+from gevo.device.sim.timing.replay import TRAFFIC, Timing, replay
+from gevo.device.sim.timing.totals import Total, by_kernel
 
 __all__ = [
     "KINDS",
+    "TRAFFIC",
     "Clock",
     "Gpu",
     "Occupancy",
     "Timing",
+    "Total",
+    "by_kernel",
     "gpus",
     "load_gpu",
     "occupancy",
