@@ -55,7 +55,7 @@ EXPORT void gevo_warm(struct tags *l2, uint64_t low, uint64_t high) {
   for (uint64_t line = first; line < last; line++) look_up(l2, line, 15, 0, 0);
 }
 
-struct walk { uint64_t at, end; };
+struct walk { uint64_t at, end, issued; };
 
 /* Go on to a warp's next memory access and say where it finds its lines. */
 static void walk_on(
@@ -66,6 +66,7 @@ static void walk_on(
     uint32_t block = HEAD_BLOCK(words[k->at++]);
     const struct block *b = &p->blocks[block];
     p->runs[block]++;
+    k->issued += (uint64_t)b->issued;
     int touched = 0;
     for (int i = 0; i < b->sites; i++) {
       uint32_t site = words[k->at++], n = SITE_COUNT(site);
@@ -111,7 +112,7 @@ EXPORT int32_t gevo_levels(struct replay *p, struct tags *l1s, struct tags *l2, 
   for (uint64_t first = 0; first < r->n_warps; first += group) {
     uint64_t n = r->n_warps - first < group ? r->n_warps - first : group;
     for (uint64_t i = 0; i < n; i++)
-      walks[i] = (struct walk){r->starts[first + i], r->starts[first + i + 1]};
+      walks[i] = (struct walk){r->starts[first + i], r->starts[first + i + 1], 0};
     for (int more = 1; more;) {
       more = 0;
       for (uint64_t i = 0; i < n; i++) {
@@ -121,6 +122,8 @@ EXPORT int32_t gevo_levels(struct replay *p, struct tags *l1s, struct tags *l2, 
         more = 1;
       }
     }
+    for (uint64_t i = 0; i < n; i++)
+      if (walks[i].issued > sum->longest) sum->longest = walks[i].issued;
   }
   free(walks);
   free(wanted);

@@ -42,4 +42,5 @@ struct replay {
 struct summary {
   uint64_t sectors, lines, l1_hits, l2_hits, misses, evictions, degree, constants, atomics;
   uint64_t busiest; /* sectors of the most wanted line */
+  uint64_t longest; /* instructions of the longest warp */
 };

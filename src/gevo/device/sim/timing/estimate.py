@@ -17,10 +17,11 @@ SUMMARY = np.dtype(
     [
         *((name, "<u8") for name in ("sectors", "lines", "l1_hits", "l2_hits", "misses")),
         *((name, "<u8") for name in ("evictions", "degree", "constants", "atomics", "busiest")),
+        ("longest", "<u8"),
     ]
 )
 """`struct summary` of the runtime."""
-TRAFFIC = tuple(SUMMARY.names or ())
+TRAFFIC = tuple(name for name in SUMMARY.names or () if name != "longest")
 """What is counted of memory.
 
 ``sectors`` of 32 bytes in ``lines``, of global and local memory, and where they were found:
@@ -28,7 +29,7 @@ TRAFFIC = tuple(SUMMARY.names or ())
 of shared-memory banks; ``constants``: words of constant memory; ``atomics``: requests of atomics;
 ``busiest``: sectors of the line that was wanted most.
 """
-_EXPOSED = 0.25
+_EXPOSED = 0.4
 """The part of a warp's latencies that nothing of its own hides (an estimate)."""
 _UNEVEN = 1.3
 """How much busier than the mean the busiest slice is (an estimate)."""
@@ -62,7 +63,9 @@ def estimate(
     way = sent and (gpu.l2.latency + gpu.dram.latency * count["misses"] / sent) * sent
     way += count["l1_hits"] * gpu.l1.latency
     each_access = way / count["sectors"] if count["sectors"] else gpu.access.shared_latency
-    chain = float((work * np.where(memory, each_access, ops["latency"])).sum()) / warps
+    # the longest warp's share of all latencies
+    part = float(counted["longest"]) / max(int(trace.record.instructions), 1)
+    chain = float((work * np.where(memory, each_access, ops["latency"])).sum()) * part
     return (
         issue / (busy * gpu.issue.schedulers)
         + queue / busy
