@@ -3,6 +3,7 @@
 The public API is what this module holds; everything else may change.
 """
 
+from gevo.cost import Costs, costs
 from gevo.device import Buffer, Device, Gpu, Limits, Usage, open_device
 from gevo.errors import (
     CompileError,
@@ -29,6 +30,7 @@ __all__ = [
     "Buffer",
     "Case",
     "CompileError",
+    "Costs",
     "Device",
     "DeviceError",
     "Edit",
@@ -54,6 +56,7 @@ __all__ = [
     "Variant",
     "Verdict",
     "WorkloadError",
+    "costs",
     "open_device",
     "optimize",
     "relative_error",

@@ -9,9 +9,12 @@ from typing import Annotated, Literal
 from cyclopts import App, CycloptsError, Parameter
 from rich.console import Console
 
+from gevo.cost import costs
+from gevo.device.sim.timing import gpus, load_gpu
 from gevo.errors import GevoError
 from gevo.export import export_variant, inspect_variant, write_text
 from gevo.options import Options
+from gevo.report.costs import render
 from gevo.report.terminal import LiveView, details, summary
 from gevo.result import Result
 from gevo.run import optimize, resume, summarise
@@ -91,7 +94,14 @@ def resume_(
 
 
 @app.command
-def show(run: Path, /, *, variant: str | None = None, json: Annotated[bool, _No] = False) -> None:
+def show(
+    run: Path,
+    /,
+    *,
+    variant: str | None = None,
+    cost: Annotated[bool, _No] = False,
+    json: Annotated[bool, _No] = False,
+) -> None:
     """Show what a run has found, also while it goes on.
 
     Parameters
@@ -100,18 +110,28 @@ def show(run: Path, /, *, variant: str | None = None, json: Annotated[bool, _No]
         The run's folder.
     variant
         Show one variant: its patch, edit by edit, with source lines.
+    cost
+        Show what the cycles of each kernel and source line are spent on, in the unedited program
+        and in the variant (the best one if none is named).
     json
         Print one JSON object instead.
 
     """
+    if cost:
+        found = costs(run, variant)
+        if json:
+            print(found.json())
+        else:
+            Console().print(render(found))
+        return
     if variant is None:
         _finish(summarise(run), json=json)
         return
-    found = inspect_variant(run, variant)
+    detail = inspect_variant(run, variant)
     if json:
-        print(found.json())
+        print(detail.json())
     else:
-        Console().print(details(found))
+        Console().print(details(detail))
 
 
 @app.command
@@ -154,7 +174,9 @@ def suite() -> None:
 @app.command
 def devices() -> None:
     """List the devices that workloads can run on."""
-    print("sim          PTX on the CPU; time is warp instructions and memory sectors")
+    print(f"{'sim':12} PTX on the CPU; time is warp instructions and memory sectors")
+    for name in gpus():
+        print(f"sim:{name:8} the same, with the cycles of an {load_gpu(name).title}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -16,8 +16,8 @@ DEFAULT_EVALS = 2000
 class Options:
     """How a run is set up."""
 
-    device: str = "sim"
-    """Where variants run."""
+    device: str = "sim:p100"
+    """Where variants run; `gevo devices` lists what there is."""
     evals: int | None = None
     """Stop after judging this many variants; 2000 if no other budget is given."""
     time: float | None = None

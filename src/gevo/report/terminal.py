@@ -39,13 +39,18 @@ LINE_SECONDS = 10.0
 """Without a terminal, one line of progress is printed this often."""
 
 
+def factor(value: float) -> str:
+    """A factor with as many digits as say something."""
+    return f"{value:.3f}x" if value < 1.1 else f"{value:.3g}x"
+
+
 def speed(ratio: float) -> str:
     """A ratio of times in words: ``1.25x faster``."""
     if ratio <= 0:
         return "-"
     if abs(1 / ratio - 1) < 0.0005:
         return "no faster"
-    return f"{1 / ratio:.3g}x faster" if ratio < 1 else f"{ratio:.3g}x slower"
+    return f"{factor(1 / ratio)} faster" if ratio < 1 else f"{factor(ratio)} slower"
 
 
 def number(value: float) -> str:
@@ -99,7 +104,7 @@ def _cells(entry: Entry, *, checked: bool) -> tuple[str, ...]:
 
 def _factor(ratio: float | None) -> str:
     """How many times as fast on cases that were checked; nothing if they were not."""
-    return f"{1 / ratio:.3g}x" if ratio else ""
+    return factor(1 / ratio) if ratio else ""
 
 
 def front_table(entries: list[Entry], *, limit: int, checked: bool) -> Table:

@@ -1,0 +1,64 @@
+"""Where the time of a kernel goes, before and after: cycles by kind of wait and by source line.
+
+A device that models a named GPU knows this of every launch. The variant and the unedited program are
+run once more, on the largest search case, and their launches added up by kernel.
+"""
+
+from pathlib import Path
+
+import msgspec
+
+from gevo.device import Limits, open_device
+from gevo.device.sim.gpu import SimGpu
+from gevo.device.sim.timing import Total, by_kernel
+from gevo.errors import OptionError
+from gevo.find import load_workload
+from gevo.llvm import restore
+from gevo.run import read_config, summarise
+from gevo.store import Store, parse_id
+
+
+class Costs(msgspec.Struct, frozen=True, kw_only=True):
+    """The unedited program and a variant side by side, by kernel."""
+
+    variant: str
+    device: str
+    before: dict[str, Total]
+    after: dict[str, Total]
+
+    def json(self) -> str:
+        """As one JSON object."""
+        return msgspec.json.encode(self).decode()
+
+
+def costs(run: str | Path, variant: str | None = None) -> Costs:
+    """The costs of a variant of a run, by default its best, beside those of the unedited program."""
+    folder = Path(run)
+    if variant is None:
+        best = summarise(folder).best
+        variant = best.id if best else "v0"
+    with Store.open(folder, readonly=True) as store:
+        config = read_config(store)
+        program = restore(store.program_text)
+        patch = store.variant(parse_id(variant)).patch
+    workload = load_workload(config.spec)
+    device = open_device(config.device)
+    case = workload.cases("search")[-1]
+
+    def measure(text: str) -> dict[str, Total]:
+        gpu = device.open(device.build(text), Limits())
+        workload.run(gpu, case)
+        timings = gpu.timings if isinstance(gpu, SimGpu) else ()
+        gpu.close()
+        if not timings:
+            raise OptionError(
+                f"{config.device} knows no cycles; start the run with --device sim:p100"
+            )
+        return by_kernel(timings)
+
+    return Costs(
+        variant=variant,
+        device=config.device,
+        before=measure(program.text),
+        after=measure(program.apply(patch).text),
+    )
