@@ -89,7 +89,8 @@ class Sim:
         if order not in _ORDERS:
             raise DeviceError(f"sim has thread orders {', '.join(_ORDERS)}, not {order!r}")
         # Only lanes that move together, as on a GPU, have a time.
-        clock = Clock(self._gpu) if self._gpu and order == "together" else None
+        timed = order == "together" and check is None
+        clock = Clock(self._gpu) if self._gpu and timed else None
         watch = Watch() if check == _HAZARDS else None
         number = _ORDERS.index(order)
         return SimGpu(load(artefact), limits or Limits(), poison, number, seed, clock, watch)

@@ -76,7 +76,8 @@ def _hazard(word: str, first: int, second: int, kernel: Kernel, files: Mapping[i
     if word == "left":
         detail = f"threads leave the kernel without the barrier at {here}"
         return Hazard("divergent-barrier", name, (word, f"waits {here}"), detail)
-    detail = f"threads of one block wait at {here} and at {there}"
+    other = "another copy of it" if here == there else there
+    detail = f"threads of one block wait at {here} and at {other}"
     return Hazard("divergent-barrier", name, (word, f"waits {here}", f"waits {there}"), detail)
 
 

@@ -1,0 +1,149 @@
+"""Edits that a CPU forgives and a GPU would not, in kernels of the suite."""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pytest
+
+from gevo.device import Hazard
+from gevo.device.sim import Sim
+from gevo.evaluate import child
+from gevo.evaluate.judge import Fault, check_hazards, check_order
+from gevo.evaluate.trial import Trial
+from gevo.evaluate.verdict import Verdict
+from gevo.find import find
+from gevo.llvm import load
+from gevo.patch import Edit, Patch
+from gevo.program import Program, Variant
+
+
+def race(verb="writes", here="a.cu:1", there="a.cu:2", scope="in a block", kernel="k"):
+    return Hazard("race", kernel, (scope, f"{verb} {here}", f"reads {there}"), "a meets b")
+
+
+def test_hazards_of_the_unedited_program_are_allowed():
+    check_hazards([race()], [race()], "case 0")
+    check_hazards([race("writes", "?")], [race()], "case 0")
+    check_hazards([race()], [race("writes", "?")], "case 0")
+    check_hazards([], [race()], "case 0")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        race(here="a.cu:3"),
+        race(verb="updates"),
+        race(verb="updates", here="?"),
+        race(scope="between blocks"),
+        race(kernel="other"),
+        Hazard("uninitialised", "k", ("reads a.cu:2",), "a reads"),
+    ],
+)
+def test_others_are_not(other):
+    with pytest.raises(Fault, match="case 0: ") as fault:
+        check_hazards([race(), other], [race()], "case 0")
+    assert fault.value.verdict == other.kind
+
+
+def test_of_several_hazards_the_one_that_tells_most_is_named():
+    left = Hazard("divergent-barrier", "k", ("left", "waits a.cu:9"), "threads leave")
+    with pytest.raises(Fault, match="threads leave"):
+        check_hazards([race(), left], [], "case 0")
+
+
+def test_outputs_must_not_depend_on_the_order_of_threads():
+    one, two = {"0": np.arange(4)}, {"0": np.array([0, 1, 2, 7])}
+    check_order(one, one, "case 0")
+    with pytest.raises(Fault, match="1 bytes of output 0") as fault:
+        check_order(one, two, "case 0")
+    assert fault.value.verdict is Verdict.RACE
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """A program whose patches may also pick one of several texts."""
+
+    program: Program
+    texts: dict[str, str]
+
+    def __getattr__(self, name):
+        return getattr(self.program, name)
+
+    def apply(self, patch):
+        if patch and patch[0].kind == "form":
+            return Variant(patch, self.texts[patch[0].args[0]])
+        return self.program.apply(patch)
+
+
+@cache
+def trial(name):
+    workload = find(name)[0]
+    program = Alternatives(workload.program(), {})
+    bench = child.Bench(workload, program, Sim(), workload.cases("search"))
+    return Trial(bench, "search", tolerance=None, patience=20.0), program, workload
+
+
+FORGIVEN = {
+    "all warps write the sum": (
+        *("reduction", "if (warp == 0) {", "{"),
+        *("race", "reduction.cu:42 writes what reduction.cu:42 writes too"),
+    ),
+    "blocks add without atomics": (
+        *("histogram", "atomicAdd(&counts[bin], total)", "counts[bin] += total"),
+        *("race", "histogram.cu:50 writes what histogram.cu:50 reads in another block"),
+    ),
+    "cells outside are computed too": (
+        *("hotspot", "const bool right = inside &&", "const bool right ="),
+        *("uninitialised", "hotspot.cu:44 reads shared memory that nothing has written"),
+    ),
+    "the last barrier only for some": (
+        *(
+            "hotspot",
+            "        }\n        __syncthreads();\n    }",
+            "        __syncthreads();}\n\n    }",
+        ),
+        *("divergent-barrier", "hotspot.cu:53"),
+    ),
+}
+
+
+@pytest.mark.parametrize("edit", FORGIVEN)
+def test_right_outputs_are_not_enough(edit, tmp_path):
+    name, old, new, verdict, detail = FORGIVEN[edit]
+    judge, program, workload = trial(name)
+    text = workload.path().read_text()
+    assert old in text
+    path = tmp_path / workload.source
+    path.write_text(text.replace(old, new, 1))
+    program.texts[edit] = load(path).text
+    got = judge.evaluate(Patch((Edit("form", (edit,), 0),)), {})
+    assert got.verdict == verdict, got.detail
+    assert detail in got.detail
+
+
+@pytest.mark.parametrize("name", ["hotspot", "pathfinder", "gemm", "reduction", "histogram"])
+def test_every_barrier_of_the_suite_is_missed(name):
+    judge, program, workload = trial(name)
+    index, device, case = program._index, Sim(), workload.cases("search")[0]
+    barriers = [i for i, instr in index.instr.items() if "barrier.cta.sync" in instr.text]
+    assert barriers
+    for barrier in barriers:
+        patch = Patch((Edit("delete", (barrier,), 1),))
+        assert not judge.evaluate(patch, {}).ok
+        # Whatever came out, the race is seen.
+        gpu = device.open(device.build(program.apply(patch).text), check="hazards")
+        workload.run(gpu, case)
+        with pytest.raises(Fault, match=rf"{name}\.cu:\d+ (writes|updates) what") as fault:
+            check_hazards(gpu.usage().hazards, (), "case 0")
+        assert fault.value.verdict is Verdict.RACE
+        gpu.close()
+
+
+def test_the_suite_itself_has_no_hazards_but_those_of_bfs():
+    for name in ("hotspot", "pathfinder", "gemm", "reduction", "histogram", "bfs"):
+        judge, _, _ = trial(name)
+        checks = judge._checks
+        assert list(checks) == list(Sim().checks)
+        assert all(check.exact for check in checks.values())
+        assert bool(checks["hazards"].hazards) == (name == "bfs")
