@@ -323,3 +323,13 @@ def test_every_process_says_the_same():
     ]
     assert runs[0] == runs[1]
     assert json.loads(runs[0])[0]["cycles"] > 0
+
+
+def test_a_hit_on_a_line_that_is_on_its_way_waits_for_it():
+    after = "add.u32 %x0, %x0, 1;" * 40
+    alone = timed(f"ld.global.nc.u32 %x0, [%a]; {after}")
+    # the first warp brings the line, the second finds it in L1 but must wait for it as long
+    body = f"setp.lt.u32 %p0, %t, 32; ld.global.nc.u32 %x0, [%a]; @%p0 exit; {after}"
+    second = timed(body, block=64)
+    assert second.traffic["l1_hits"] == 1
+    assert alone.cycles - 10 <= second.cycles <= alone.cycles + 30

@@ -7,7 +7,7 @@
 
 enum { NEVER = 0xffffffffu, RING = 128, LOOK_AHEAD = 32, WINDOW = 16, EPOCH = 7, MOST_WARPS = 64, MOST_COLLECTORS = 8 };
 static const uint8_t SECTORS[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4}; /* bits set */
-enum { MOST_SCHEDULERS = 4, LEAST = 2 }; /* least: cycles from issue until operands are read */
+enum { COMING = 64, MOST_SCHEDULERS = 4, LEAST = 2 }; /* least: cycles from issue until operands are read */
 
 struct walker {              /* a resident warp */
   const uint32_t *at, *end;  /* what is left of its stream */
@@ -51,6 +51,7 @@ struct request {
 struct sm {
   uint32_t refill, free; /* when a block may come; when the load/store unit is free */
   uint32_t head, n_requests;
+  struct { uint32_t line, when; } coming[COMING]; /* lines on their way to L1 */
   struct scheduler schedulers[MOST_SCHEDULERS];
   struct request ring[RING];
 };
@@ -307,12 +308,14 @@ static int send(struct engine *s, uint32_t sm, struct request *e, uint32_t now) 
   for (; e->next < e->count; e->next++) {
     if (x > now + LOOK_AHEAD) break;
     uint32_t word = e->words[e->next], many = SECTORS[LINE_SECTORS(word)];
+    uint32_t line = LINE_NUMBER(word), place = line % COMING;
     if (LINE_LEVEL(word) == IN_L1) {
       x += (many + (uint32_t)g->l1_rate - 1) / (uint32_t)g->l1_rate;
       e->done = later(e->done, x + (uint32_t)g->l1_latency);
+      if (m->coming[place].line == line + 1) e->done = later(e->done, m->coming[place].when);
       continue;
     }
-    uint32_t home = home_of(s, LINE_NUMBER(word), x);
+    uint32_t home = home_of(s, line, x);
     uint64_t ahead = waiting(&s->slices[home], (uint64_t)x << 8);
     uint64_t most = (uint64_t)g->slice_behind << 8;
     if (ahead > most) { /* the slice pushes back */
@@ -322,6 +325,10 @@ static int send(struct engine *s, uint32_t sm, struct request *e, uint32_t now) 
     uint32_t back = ask(s, sm, word, access, home, x);
     x += (many + (uint32_t)g->send_rate - 1) / (uint32_t)g->send_rate;
     e->done = later(e->done, back);
+    if (access == LOAD || access == READ_ONLY) {
+      m->coming[place].line = line + 1;
+      m->coming[place].when = back;
+    }
   }
   m->free = x;
   if (e->next < e->count) return 0;
