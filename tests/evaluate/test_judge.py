@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from gevo.device import Usage
 from gevo.evaluate import judge
 from gevo.evaluate.sandbox import GaveUpError, GoneError, LateError
 from gevo.evaluate.verdict import Verdict
@@ -58,7 +57,7 @@ def test_details_are_one_short_line():
 @pytest.mark.parametrize("time", [math.nan, math.inf, -1.0])
 def test_times_that_are_none(time):
     with pytest.raises(judge.Fault):
-        judge.check_usage(Usage(time=time))
+        judge.check_time(time)
 
 
 def test_headers():

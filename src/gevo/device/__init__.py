@@ -126,7 +126,9 @@ class Gpu(Protocol):
         """Run a kernel to its end. `grid` and `block` have one to three dimensions, x first."""
         ...
 
-    def usage(self) -> Usage: ...
+    def usage(self, *, timed: bool = True) -> Usage:
+        """What was used so far; without the time if that is not wanted, since it may be costly."""
+        ...
 
     def close(self) -> None:
         """Give back all memory; the object cannot be used again."""

@@ -17,7 +17,7 @@ from gevo.device import Device, Limits, Stopped, Usage
 from gevo.errors import SourceError, one_line
 from gevo.evaluate.clock import Clock
 from gevo.evaluate.sandbox import Channel, last_words
-from gevo.evaluate.wire import Failed, Header, Ran, named_arrays
+from gevo.evaluate.wire import Failed, Header, Ran, Timed, named_arrays
 from gevo.find import line_of
 from gevo.patch import Patch
 from gevo.program import Program
@@ -91,9 +91,14 @@ def _run(channel: Channel, clock: Clock, bench: Bench, artefact: bytes, run: Run
         gpu = bench.device.open(artefact, run.limits, poison=run.poison, check=run.check)
     with clock("check" if run.check else "run"):
         named = named_arrays(bench.workload.run(gpu, bench.cases[run.case]))
-        usage = gpu.usage()
+        usage = gpu.usage(timed=False)
     headers = [Header.of(name, array) for name, array in named.items()]
     channel.send(Ran(headers, usage, clock.take()), list(named.values()))
+    if not run.check:
+        channel.wait()
+        with clock("run"):
+            time = gpu.usage().time
+        channel.send(Timed(time, clock.take()))
     gpu.close()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from gevo.device import Hazard, Usage
+from gevo.device import Hazard
 from gevo.errors import one_line
 from gevo.evaluate.sandbox import GaveUpError, GoneError, LateError
 from gevo.evaluate.verdict import Verdict
@@ -70,10 +70,10 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def check_usage(usage: Usage) -> None:
+def check_time(time: float) -> None:
     """A time that is no time comes from a device whose counters were overwritten."""
-    if not (math.isfinite(usage.time) and usage.time >= 0):
-        raise Fault(Verdict.CRASH, f"its time is {usage.time}")
+    if not (math.isfinite(time) and time >= 0):
+        raise Fault(Verdict.CRASH, f"its time is {time}")
 
 
 def check_headers(got: Sequence[Header], want: Sequence[Header], where: str) -> None:

@@ -20,7 +20,7 @@ from gevo.evaluate import build, checks, child, judge, linux, sandbox
 from gevo.evaluate.clock import Clock
 from gevo.evaluate.vault import Vault
 from gevo.evaluate.verdict import Evaluation, Verdict
-from gevo.evaluate.wire import Baseline, GarbledError, Header, Ran
+from gevo.evaluate.wire import Baseline, GarbledError, Header, Ran, Timed
 from gevo.patch import Patch
 from gevo.workload import Array, Split
 
@@ -169,8 +169,12 @@ class Trial:
             clock.add(ran.seconds)
             with clock("judge"):
                 worst = max(worst, self._judge(running, ran, case, poison))
+            running.go()
+            timed = running.expect(Timed)
+            clock.add(timed.seconds)
+            judge.check_time(timed.time)
             # The slower of two runs, so that lucky content of empty memory wins nothing.
-            times[case] = max(times.get(case, 0.0), ran.usage.time)
+            times[case] = max(times.get(case, 0.0), timed.time)
         return Evaluation(verdict=Verdict.OK, time=sum(times.values()), error=worst)
 
     def _hear_check(self, running: sandbox.Child, clock: Clock, check: checks.Check) -> None:
@@ -190,7 +194,6 @@ class Trial:
         """The error of one run; raises `Fault` for all that is worse than an error."""
         expected = self._expected[case]
         where = f"case {case}{self._notes[case]}"
-        judge.check_usage(ran.usage)
         judge.check_headers(ran.outputs, expected.headers, where)
         got = expected.rooms[poison]
         got.fill(running.fill)
@@ -223,6 +226,8 @@ class Trial:
                         running.go()
                     ran = running.expect(Ran)
                     results.append((_receive(running, ran), ran.usage))
+                    running.go()
+                    running.expect(Timed)
             except _FAILURES as failure:
                 self._refuse("the unedited program fails", failure, len(results))
             growth = linux.peak_address_space(running.pid) - before

@@ -105,10 +105,20 @@ class Refused(msgspec.Struct, frozen=True, tag=True):
 
 
 class Ran(msgspec.Struct, frozen=True, tag=True):
-    """One case was run; the bytes of its outputs follow this frame, in order."""
+    """One case was run; the bytes of its outputs follow this frame, in order.
+
+    The usage has no time yet: to know it may cost more than the run, and most variants are wrong.
+    """
 
     outputs: list["Header"]
     usage: Usage
+    seconds: dict[str, float]
+
+
+class Timed(msgspec.Struct, frozen=True, tag=True):
+    """The time of the run before, as the device measured it."""
+
+    time: float
     seconds: dict[str, float]
 
 
@@ -146,7 +156,7 @@ class Header(msgspec.Struct, frozen=True):
 
 FromMain = Start | Prepare | Job
 FromWorker = Baseline | Result | Refused
-FromChild = Ran | Failed
+FromChild = Ran | Timed | Failed
 
 
 def frame(message: Any) -> bytes:

@@ -81,7 +81,7 @@ def _table(*, label: bool) -> Table:
         table.add_column("", no_wrap=True)
     table.add_column("variant", style="cyan", no_wrap=True)
     table.add_column("time", justify="right", no_wrap=True)
-    table.add_column("vs baseline", justify="right", style="bold", no_wrap=True)
+    table.add_column("speed", justify="right", style="bold", no_wrap=True)
     table.add_column("error", justify="right", no_wrap=True)
     table.add_column("edits", justify="right", no_wrap=True)
     table.add_column("held-out", justify="right", no_wrap=True)
@@ -92,7 +92,8 @@ def _table(*, label: bool) -> Table:
 def _cells(entry: Entry, *, checked: bool) -> tuple[str, ...]:
     """One variant as a row of such a table."""
     error = "exact" if entry.exact else f"{entry.error:.2g}"
-    cells = (entry.id, number(entry.time), speed(entry.ratio), error, str(entry.edits))
+    fast = _factor(entry.ratio) if entry.id != "v0" else ""
+    cells = (entry.id, number(entry.time), fast, error, str(entry.edits))
     if entry.id == "v0":
         return (*cells, "", "")
     if not checked:

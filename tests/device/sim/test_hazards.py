@@ -34,7 +34,7 @@ def watch(acts, syncs) -> set[str]:
     hazards = gpu.usage().hazards
     gpu.close()
     assert all(hazard.kind == "race" for hazard in hazards)
-    return {hazard.where[0] for hazard in hazards}
+    return {hazard.where[0].partition(",")[0] for hazard in hazards}
 
 
 def races(acts, syncs) -> set[str]:

@@ -333,3 +333,15 @@ def test_a_hit_on_a_line_that_is_on_its_way_waits_for_it():
     second = timed(body, block=64)
     assert second.traffic["l1_hits"] == 1
     assert alone.cycles - 10 <= second.cycles <= alone.cycles + 30
+
+
+@pytest.mark.parametrize("name", ["titanx", "p100"])
+def test_the_formula_sorts_what_is_plain_to_see(name):
+    data = np.zeros(28 * 256 * 32, np.int32)
+
+    def guess(stride: int, work: int) -> float:
+        body = f"mul.lo.u32 %x1, %g, {stride};" + at("%x1") + "ld.global.u32 %x0, [%w0];"
+        return timed(body + ADD * work, gpu=name, grid=28, block=256, data=data).estimate
+
+    assert 0 < guess(1, 10) < guess(1, 100) < guess(1, 400)
+    assert guess(1, 10) < guess(4, 10) < guess(32, 10)

@@ -138,18 +138,14 @@ class SimGpu:
             record=trace.address if trace else 0,
             hazards=self._watch.address if self._watch else 0,
         )
-        try:
-            launch_function()(ctypes.byref(launch))
-            self._account(kernel, launch, marks)
-            if self._watch:
-                self._watch.collect(kernel, self._program.files)
-            if launch.stop:
-                raise self._stopped(kernel, launch)
-            if self._clock and trace:
-                self._clock.end(trace, launch.clock)
-        finally:
-            if trace:
-                trace.close()
+        launch_function()(ctypes.byref(launch))
+        self._account(kernel, launch, marks)
+        if self._watch:
+            self._watch.collect(kernel, self._program.files)
+        if launch.stop:
+            raise self._stopped(kernel, launch)
+        if self._clock:
+            self._clock.end(launch.clock)
 
     def _account(self, kernel: Kernel, launch: Launch, marks: Array) -> None:
         # The price of a run, first form: warp instructions issued and sectors moved.
@@ -168,10 +164,13 @@ class SimGpu:
         place = f" (source line {line})" if line else ""
         return Stopped(verdict, f"{names.demangle(kernel.name)}: {words}{place}")
 
-    def usage(self) -> Usage:
+    def usage(self, *, timed: bool = True) -> Usage:
         used = self._used
+        time = used.time
+        if self._clock:
+            time = self._clock.time if timed else 0.0
         return Usage(
-            time=self._clock.time if self._clock else used.time,
+            time=time,
             fuel=used.fuel,
             launches=used.launches,
             memory=self._memory.most,
@@ -188,6 +187,8 @@ class SimGpu:
 
     def close(self) -> None:
         self._memory.close()
+        if self._clock:
+            self._clock.close()
         if self._watch:
             self._watch.close()
 

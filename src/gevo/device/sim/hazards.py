@@ -7,6 +7,7 @@ recognised as one that the unedited kernel has as well.
 
 import ctypes
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import PurePath
 from typing import Any
@@ -26,6 +27,8 @@ _FOUND = np.dtype([(n, "<i4") for n in ("hazard", "first", "second")])
 _WORDS = ("in a warp", "in a block", "between blocks", "uninitialised", "divergent", "left")
 """What was found; the order is that of the runtime's `enum hazard`."""
 _RACES = _WORDS[:3]
+_UNEQUAL = 8
+"""Added to a race in which both write, and not the same value."""
 _VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
 
 
@@ -45,7 +48,10 @@ class Watch:
         count = take(self.address, self._found.ctypes.data, MOST)
         rows: list[tuple[int, int, int]] = self._found[:count].tolist()
         for hazard, first, second in rows:
-            self.hazards[_hazard(_WORDS[hazard], first, second, kernel, files)] = None
+            one = _hazard(_WORDS[hazard % _UNEQUAL], first, second, kernel, files)
+            if hazard >= _UNEQUAL:
+                one = _unequal(one)
+            self.hazards[one] = None
 
     def close(self) -> None:
         if self.address:
@@ -79,6 +85,12 @@ def _hazard(word: str, first: int, second: int, kernel: Kernel, files: Mapping[i
     other = "another copy of it" if here == there else there
     detail = f"threads of one block wait at {here} and at {other}"
     return Hazard("divergent-barrier", name, (word, f"waits {here}", f"waits {there}"), detail)
+
+
+def _unequal(race: Hazard) -> Hazard:
+    """A race of its own: the unedited program may have one in which all write the same value."""
+    where = (f"{race.where[0]}, another value", *race.where[1:])
+    return replace(race, where=where, detail=f"{race.detail}, and not the same value")
 
 
 def _apart(word: str) -> str:

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 
 enum hazard { RACE_IN_WARP, RACE_IN_BLOCK, RACE_OF_BLOCKS, UNINITIALISED, DIVERGENT, LEFT };
-/* the order is that of `HAZARDS` in hazards.py */
+/* the order is that of `_WORDS` in hazards.py */
+enum { UNEQUAL = 8 }; /* added to a race: both write, and not the same value */
 
 enum { STRONG = 1, VOLATILE = 2 }; /* site flags: relaxed, acquire, release; volatile */
 
@@ -21,7 +22,7 @@ enum { LANE_BITS = 5, WARP_BITS = 5, FLAG_BITS = 2, SITE_SHIFT = LANE_BITS + WAR
 
 struct act { uint32_t stamp, who; }; /* who: site, flags, warp, lane */
 struct history { struct act last, other; uint32_t before; }; /* before: a site of an earlier block, plus one */
-struct cell { struct history did[WAYS]; };
+struct cell { struct history did[WAYS]; uint32_t value; }; /* value: as the last write left it */
 struct page { uint64_t number; struct cell *cells; int shift; }; /* shift: a cell is 1 << shift bytes */
 
 struct hazards {
@@ -146,32 +147,38 @@ static inline uint32_t warp_of(uint32_t who) { return who >> LANE_BITS & (LANES 
 static inline uint32_t flags_of(uint32_t who) { return who >> (LANE_BITS + WARP_BITS) & 3; }
 static inline uint32_t site_of(uint32_t who) { return who >> SITE_SHIFT; }
 
+static void race(struct hazards *h, enum hazard hazard, uint32_t first, uint32_t who, int unequal) {
+  note(h, hazard, first, site_of(who));
+  if (unequal) note(h, hazard + UNEQUAL, first, site_of(who));
+}
+
 /* An earlier access of this block: does it come before what `who` does now? */
-static void compare(struct hazards *h, struct act a, uint32_t who) {
+static void compare(struct hazards *h, struct act a, uint32_t who, int unequal) {
   if (a.stamp < h->base) return;
   uint32_t w = warp_of(who), v = warp_of(a.who);
   if (flags_of(a.who) & flags_of(who) & STRONG) return;
   if (v != w) {
-    if (a.stamp >= h->others[w][v]) note(h, RACE_IN_BLOCK, site_of(a.who), site_of(who));
+    if (a.stamp >= h->others[w][v]) race(h, RACE_IN_BLOCK, site_of(a.who), who, unequal);
     return;
   }
   if (lane_of(a.who) == lane_of(who) || a.stamp < h->warps[w]) return;
   if (h->some_lanes >> w & 1 && a.stamp < h->lanes[w][lane_of(who)][lane_of(a.who)]) return;
   /* code from before warp-level synchronisation: lanes in step, as volatile accesses keep them */
   if (flags_of(a.who) & flags_of(who) & VOLATILE) return;
-  note(h, RACE_IN_WARP, site_of(a.who), site_of(who));
+  race(h, RACE_IN_WARP, site_of(a.who), who, unequal);
 }
 
-static void compare_all(struct hazards *h, const struct history *d, uint32_t who, uint32_t since) {
+static void compare_all(
+    struct hazards *h, const struct history *d, uint32_t who, uint32_t since, int unequal) {
   if (d->last.stamp < since) return;
   int strong = flags_of(d->last.who) & flags_of(who) & STRONG;
   if (d->last.stamp < h->block_began) {
-    if (!strong) note(h, RACE_OF_BLOCKS, site_of(d->last.who), site_of(who));
+    if (!strong) race(h, RACE_OF_BLOCKS, site_of(d->last.who), who, unequal);
     return;
   }
-  if (d->before && !strong) note(h, RACE_OF_BLOCKS, d->before - 1, site_of(who));
-  compare(h, d->last, who);
-  compare(h, d->other, who);
+  if (d->before && !strong) race(h, RACE_OF_BLOCKS, d->before - 1, who, unequal);
+  compare(h, d->last, who, unequal);
+  compare(h, d->other, who, unequal);
 }
 
 static void remember(struct hazards *h, struct history *d, struct act a, uint32_t since) {
@@ -191,12 +198,14 @@ static void remember(struct hazards *h, struct history *d, struct act a, uint32_
   d->other = last;
 }
 
-/* Two accesses are at odds unless both read, or both are atomic. */
-static void touch(struct hazards *h, struct cell *c, struct act a, int way, uint32_t since) {
-  if (way != READS) compare_all(h, &c->did[READS], a.who, since);
-  compare_all(h, &c->did[WRITES], a.who, since);
-  if (way != UPDATES) compare_all(h, &c->did[UPDATES], a.who, since);
+/* Two accesses are at odds unless both read, or both are atomic. `value` is what is there now. */
+static void touch(
+    struct hazards *h, struct cell *c, struct act a, int way, uint32_t since, uint32_t value) {
+  if (way != READS) compare_all(h, &c->did[READS], a.who, since, 0);
+  compare_all(h, &c->did[WRITES], a.who, since, way == WRITES && c->value != value);
+  if (way != UPDATES) compare_all(h, &c->did[UPDATES], a.who, since, 0);
   remember(h, &c->did[way], a, since);
+  if (way != READS) c->value = value;
 }
 
 static void check_site(struct warp *w, int number, const uint64_t *row) {
@@ -226,11 +235,13 @@ static void check_site(struct warp *w, int number, const uint64_t *row) {
                    (uint32_t)w->id << LANE_BITS | (uint32_t)w->lane[i];
     struct act a = {h->epoch[w->id], who};
     struct cell *c = p->cells + ((address & ((1u << PAGE_BITS) - 1)) >> p->shift);
-    for (uint64_t n = (size >> p->shift) + !(size >> p->shift); n; n--, c++) {
+    const uint8_t *at = (const uint8_t *)address;
+    for (uint64_t n = size >> p->shift; n; n--, c++, at += 1 << p->shift) {
+      uint32_t value = p->shift ? *(const uint32_t *)at : *at;
       if (space == SHARED && !stores && c->did[WRITES].last.stamp < h->block_began &&
           c->did[UPDATES].last.stamp < h->block_began)
         note(h, UNINITIALISED, (uint32_t)number, (uint32_t)number);
-      touch(h, c, a, way, since);
+      touch(h, c, a, way, since, value);
     }
   }
 }

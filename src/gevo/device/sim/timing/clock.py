@@ -17,6 +17,10 @@ _WITHIN = (1 << 38) - 1
 """The part of an address that the trace keeps."""
 
 
+PENDING = 16
+"""Launches that are kept to be replayed later; their traces take memory."""
+
+
 @dataclass(slots=True)
 class _Launch:
     program: "Program"
@@ -27,16 +31,28 @@ class _Launch:
     registers: int
     warps: int
     trace: Trace
+    written: list[tuple[int, int]]
+    instructions: int = 0
 
 
 class Clock:
-    """Counts the cycles of a run, launch by launch."""
+    """Counts the cycles of a run, launch by launch.
+
+    A launch is recorded when it is made and replayed when somebody asks for the time: the outputs of
+    most variants are wrong, and then nobody does.
+    """
 
     def __init__(self, gpu: Gpu) -> None:
         self._gpu = gpu
         self._l2 = l2_of(gpu)
-        self._launch: _Launch | None = None
-        self.timings: list[Timing] = []
+        self._pending: list[_Launch] = []
+        self._timings: list[Timing] = []
+
+    @property
+    def timings(self) -> list[Timing]:
+        """One for each launch so far."""
+        self._settle()
+        return self._timings
 
     @property
     def time(self) -> float:
@@ -54,43 +70,54 @@ class Clock:
         written: list[tuple[int, int]],
     ) -> Trace:
         """Make ready to record a launch. `written` is what the host wrote before it."""
-        for low, high in written:
-            self._l2.warm(low & _WITHIN, high & _WITHIN)
+        if len(self._pending) >= PENDING:
+            self._settle()
         threads = block[0] * block[1] * block[2]
         registers = program.code(kernel.name).need
         held = occupancy(self._gpu, threads, registers, shared)
         warps = -(-threads // _LANES)
         blocks = grid[0] * grid[1] * grid[2]
         trace = Trace(held.blocks * self._gpu.sms, blocks, warps)
-        self._launch = _Launch(
-            program, kernel, held, warps, shared, registers, warps * blocks, trace
+        self._pending.append(
+            _Launch(program, kernel, held, warps, shared, registers, warps * blocks, trace, written)
         )
         return trace
 
-    def end(self, trace: Trace, instructions: int) -> None:
-        """Replay what was recorded of a launch that issued so many warp instructions."""
-        launch = self._launch
-        assert launch is not None
-        assert launch.trace is trace
+    def end(self, instructions: int) -> None:
+        """The launch that was begun last is over; it issued so many warp instructions."""
+        self._pending[-1].instructions = instructions
+
+    def close(self) -> None:
+        """Give up what was not asked for."""
+        for launch in self._pending:
+            launch.trace.close()
+        self._pending.clear()
+
+    def _settle(self) -> None:
+        """Replay what was recorded, in order: each launch finds in L2 what the last one left."""
+        for launch in self._pending:
+            for low, high in launch.written:
+                self._l2.warm(low & _WITHIN, high & _WITHIN)
+            self._timings.append(self._replay(launch))
+        self.close()
+
+    def _replay(self, launch: _Launch) -> Timing:
         program, kernel = launch.program, launch.kernel
-        self.timings.append(
-            replay(
-                self._gpu,
-                program.code(kernel.name),
-                program.compiled(kernel.name).blocks,
-                trace,
-                launch.held,
-                warps_per_block=launch.warps_per_block,
-                shared=launch.shared,
-                l2=self._l2,
-                kernel=kernel.name,
-                registers=launch.registers,
-                instructions=instructions,
-                warps=launch.warps,
-                files=program.files,
-            )
+        return replay(
+            self._gpu,
+            program.code(kernel.name),
+            program.compiled(kernel.name).blocks,
+            launch.trace,
+            launch.held,
+            warps_per_block=launch.warps_per_block,
+            shared=launch.shared,
+            l2=self._l2,
+            kernel=kernel.name,
+            registers=launch.registers,
+            instructions=launch.instructions,
+            warps=launch.warps,
+            files=program.files,
         )
-        self._launch = None
 
 
 __all__ = ["Clock", "Timing"]

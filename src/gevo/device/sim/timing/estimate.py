@@ -29,10 +29,8 @@ TRAFFIC = tuple(name for name in SUMMARY.names or () if name != "longest")
 of shared-memory banks; ``constants``: words of constant memory; ``atomics``: requests of atomics;
 ``busiest``: sectors of the line that was wanted most.
 """
-_EXPOSED = 0.4
-"""The part of a warp's latencies that nothing of its own hides (an estimate)."""
-_UNEVEN = 1.3
-"""How much busier than the mean the busiest slice is (an estimate)."""
+_WEIGHTS = {"issue": 1.0, "queue": 1.0, "slices": 1.3, "busiest": 1.0, "dram": 1.0, "chain": 0.4}
+"""How much of each term shows."""
 
 
 def estimate(
@@ -46,31 +44,44 @@ def estimate(
     warps_per_block: int,
 ) -> float:
     """Cycles of a recorded launch; `runs` says how often warps ran each block."""
-    warps = max(int(trace.record.n_warps), 1)
-    blocks = -(-warps // warps_per_block)
+    found = terms(gpu, code, ops, trace, counted, runs, held, warps_per_block)
+    return sum(weight * found[name] for name, weight in _WEIGHTS.items())
+
+
+def terms(
+    gpu: Gpu,
+    code: Code,
+    ops: Array,
+    trace: Trace,
+    counted: Array,
+    runs: Array,
+    held: Occupancy,
+    warps_per_block: int,
+) -> dict[str, float]:
+    """The cycles that each part of the GPU would need if it were alone."""
+    blocks = -(-max(int(trace.record.n_warps), 1) // warps_per_block)
     busy = min(gpu.sms, blocks)
     waves = -(-blocks // (gpu.sms * held.blocks))
     each = np.repeat(runs, code.spans["count"]).astype(float)
     work = np.where(ops["folded"], 0.0, each)
     memory = ops["role"] == ROLES.index("memory")
-    issue = float((work * np.maximum(ops["slots"], ops["interval"])).sum())
     count = {name: float(counted[name]) for name in TRAFFIC}
     sent = count["sectors"] - count["l1_hits"]
-    queue = count["degree"] + count["constants"] + sent / gpu.access.send
-    queue += count["l1_hits"] / gpu.l1.rate
     served = (sent - count["atomics"]) * gpu.l2.interval + count["atomics"] * gpu.l2.atomic
     moved = count["misses"] + count["evictions"]
-    way = sent and (gpu.l2.latency + gpu.dram.latency * count["misses"] / sent) * sent
-    way += count["l1_hits"] * gpu.l1.latency
-    each_access = way / count["sectors"] if count["sectors"] else gpu.access.shared_latency
+    way = gpu.l2.latency * sent + gpu.dram.latency * count["misses"]
+    way += gpu.l1.latency * count["l1_hits"]
+    access = way / count["sectors"] if count["sectors"] else gpu.access.shared_latency
     # the longest warp's share of all latencies
     part = float(counted["longest"]) / max(int(trace.record.instructions), 1)
-    chain = float((work * np.where(memory, each_access, ops["latency"])).sum()) * part
-    return (
-        issue / (busy * gpu.issue.schedulers)
-        + queue / busy
-        + served * _UNEVEN / gpu.l2.slices
-        + count["busiest"] * gpu.l2.hot
-        + moved * gpu.sector_interval / gpu.l2.slices
-        + chain * waves * _EXPOSED
-    )
+    latencies = float((work * np.where(memory, access, ops["latency"])).sum())
+    queue = count["degree"] + count["constants"] + sent / gpu.access.send
+    return {
+        "issue": float((work * np.maximum(ops["slots"], ops["interval"])).sum())
+        / (busy * gpu.issue.schedulers),
+        "queue": (queue + count["l1_hits"] / gpu.l1.rate) / busy,
+        "slices": served / gpu.l2.slices,
+        "busiest": count["busiest"] * gpu.l2.hot,
+        "dram": moved * gpu.sector_interval / gpu.l2.slices,
+        "chain": latencies * part * waves,
+    }
