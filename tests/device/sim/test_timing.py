@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -14,7 +15,9 @@ from hypothesis import strategies as st
 from timed import at, kernel, timed
 
 from gevo.device import Limits, open_device
-from gevo.device.sim.timing import KINDS, Timing, Total, by_kernel, load_gpu
+from gevo.device.sim.timing import KINDS, Timing, Total, by_kernel, gpus, load_gpu
+from gevo.find import find
+from gevo.suite import SUITE
 
 ADD = "add.f32 %f0, %f0, %f1;"
 SLACK = 1.02
@@ -345,3 +348,58 @@ def test_the_formula_sorts_what_is_plain_to_see(name):
 
     assert 0 < guess(1, 10) < guess(1, 100) < guess(1, 400)
     assert guess(1, 10) < guess(4, 10) < guess(32, 10)
+
+
+@pytest.mark.parametrize("gpu", gpus())
+@pytest.mark.parametrize("name", SUITE)
+def test_every_kernel_of_the_suite_has_a_time_on_every_gpu(name, gpu):
+    workload = find(name).workload
+    device = open_device(f"sim:{gpu}")
+    opened = device.open(artefact(name), Limits())
+    workload.run(opened, workload.cases("search")[0])
+    timings = opened.timings
+    opened.close()
+    assert timings
+    for timing in timings:
+        assert timing.cycles >= 10
+        assert sum(timing.kinds.values()) == pytest.approx(timing.cycles)
+        assert timing.share == 1
+        assert 0 < timing.occupancy <= 1
+
+
+@cache
+def artefact(name: str) -> bytes:
+    return open_device("sim").build(find(name).workload.program().text)
+
+
+BARRIERS = {
+    "lanes of a warp that come one half after the other": """
+        setp.lt.u32 %p0, %t, 16; @%p0 bra LOW; add.u32 %x0, %t, 1; bar.sync 0; bra DONE;
+        LOW: bar.sync 0; DONE: st.global.u32 [%b], %t;""",
+    "warps that leave early": """
+        setp.lt.u32 %p0, %t, 64; @%p0 exit; bar.sync 0; st.global.u32 [%b], %t; bar.sync 0;""",
+    "producers that only arrive": """
+        setp.lt.u32 %p0, %t, 128; @%p0 bra MAKE; bar.sync 1, 256; bra DONE;
+        MAKE: bar.arrive 1, 256; DONE: st.global.u32 [%b], %t;""",
+    "two halves with barriers of their own": """
+        setp.lt.u32 %p0, %t, 128; @%p0 bra LOW; bar.sync 2, 128; bar.sync 2, 128; bra DONE;
+        LOW: bar.sync 3, 128; DONE: bar.sync 0; st.global.u32 [%b], %t;""",
+    "a block that is no whole number of warps": "bar.sync 0; st.global.u32 [%b], %t; bar.sync 0;",
+}
+
+
+@pytest.mark.parametrize("what", BARRIERS)
+def test_every_way_to_wait_at_a_barrier_ends(what):
+    block = 250 if "whole" in what else 256
+    timing = timed(BARRIERS[what], block=block, grid=60)
+    assert 50 < timing.cycles < 20_000
+
+
+def test_many_launches_are_replayed_as_they_come():
+    opened = open_device("sim:titanx").open(kernel(at("%g") + "st.global.u32 [%w0], %g;"), Limits())
+    a = opened.empty(1024, np.int32)
+    for _ in range(40):
+        opened.launch("k", 2, 64, a, a, 0)
+    assert len(opened.timings) == 40
+    assert len({timing.cycles for timing in opened.timings[1:]}) == 1
+    opened.close()

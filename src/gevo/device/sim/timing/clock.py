@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from gevo.device.sim.timing.gpu import Gpu
 from gevo.device.sim.timing.occupancy import Occupancy, occupancy
 from gevo.device.sim.timing.replay import Timing, replay
-from gevo.device.sim.timing.trace import Trace, l2_of
+from gevo.device.sim.timing.trace import ROOM, Trace, l2_of
 
 if TYPE_CHECKING:
     from gevo.device.sim.program import Program
@@ -18,7 +18,7 @@ _WITHIN = (1 << 38) - 1
 
 
 PENDING = 16
-"""Launches that are kept to be replayed later; their traces take memory."""
+"""Launches that are kept to be replayed later, unless their traces take too much memory before."""
 
 
 @dataclass(slots=True)
@@ -70,7 +70,8 @@ class Clock:
         written: list[tuple[int, int]],
     ) -> Trace:
         """Make ready to record a launch. `written` is what the host wrote before it."""
-        if len(self._pending) >= PENDING:
+        kept = sum(launch.trace.record.words for launch in self._pending)
+        if len(self._pending) >= PENDING or kept >= ROOM:
             self._settle()
         threads = block[0] * block[1] * block[2]
         registers = program.code(kernel.name).need

@@ -37,6 +37,7 @@ class Record(ctypes.Structure):
         ("warps", _Stream * 32),
     )
 
+    words: int
     n_warps: int
     n_lines: int
     blocks: int
