@@ -1,9 +1,12 @@
+import re
+
 import numpy as np
 import pytest
-from sound import KERNELS, RACY, broken, head, otherwise, run, sound
+from sound import FOLDER, KERNELS, RACY, broken, head, otherwise, run, sound
 
 from gevo.device.sim import Sim
 from gevo.evaluate.judge import Fault, check_hazards
+from gevo.llvm import load
 
 
 def test_there_are_enough_of_them():
@@ -36,3 +39,32 @@ def test_sound_kernels_pass_however_they_are_compiled(name):
         got, found = run(name, second, check)
         check_hazards(found, known, "case 0")
         np.testing.assert_array_equal(got, plain, err_msg=str(check))
+
+
+def without_lines(artefact: bytes) -> bytes:
+    return re.sub(rb"(?m)^\s*\.loc\s.*$", b"", artefact)
+
+
+def test_without_lines_instructions_are_named(tmp_path):
+    _, known = run("tree", without_lines(sound("tree")), "hazards")
+    _, found = run("tree", without_lines(broken("tree", tmp_path)), "hazards")
+    with pytest.raises(Fault, match=r"st\.shared\.\w+ writes what ld\.shared\.\w+ reads"):
+        check_hazards(found, known, "case 0")
+
+
+def test_without_lines_a_kernel_that_races_may_race_in_the_same_way(tmp_path):
+    _, known = run("same_value", without_lines(sound("same_value")), "hazards")
+    _, found = run("same_value", sound("same_value"), "hazards")
+    assert found
+    check_hazards(found, known, "case 0")
+    check_hazards(known, found, "case 0")
+
+
+def test_a_flag_that_all_raise_alike_must_stay_so(tmp_path):
+    path = tmp_path / "same_value.cu"
+    text = (FOLDER / path.name).read_text()
+    path.write_text(text.replace("out[n] = 1;", "out[n] = 1 + i;"))
+    _, known = run("same_value", sound("same_value"), "hazards")
+    _, found = run("same_value", Sim().build(load(path).text), "hazards")
+    with pytest.raises(Fault, match=r"same_value\.cu:6 writes .* and not the same value"):
+        check_hazards(found, known, "case 0")

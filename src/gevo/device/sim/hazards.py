@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,12 +21,17 @@ from gevo.device.sim.translate import Kernel
 from gevo.llvm import names
 
 ROOM = 512 << 20
-"""The most bytes of shadow memory; what does not fit is not watched. A byte takes 15."""
+"""The most bytes of shadow memory; what does not fit is not watched. A byte takes 16."""
 MOST = 1024
 _FOUND = np.dtype([(n, "<i4") for n in ("hazard", "first", "second")])
 _WORDS = ("in a warp", "in a block", "between blocks", "uninitialised", "divergent", "left")
 """What was found; the order is that of the runtime's `enum hazard`."""
-_RACES = _WORDS[:3]
+_APART = {
+    "in a warp": "in another lane of the warp",
+    "in a block": "in another warp of the block",
+    "between blocks": "in another block",
+}
+"""Races, and where the other thread is."""
 _UNEQUAL = 8
 """Added to a race in which both write, and not the same value."""
 _VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
@@ -64,27 +69,55 @@ def _function(name: str, result: Any, *types: Any) -> Callable[..., Any]:
     return ctypes.CFUNCTYPE(result, *types)(runtime_function(f"gevo_hazards_{name}"))
 
 
+class _Spot(NamedTuple):
+    """An instruction that took part: what it does and where in the source it is."""
+
+    verb: str
+    place: str
+    """A line such as ``hotspot.cu:44``, or ``?``."""
+    name: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.verb} {self.place}"
+
+    def __str__(self) -> str:
+        return self.name if self.place == "?" else self.place
+
+
+def _spot(verb: str, code: Instruction | None, files: Mapping[int, str]) -> _Spot:
+    name = code.name if code else "an instruction"
+    if code is None or code.line is None or not code.line.line:
+        return _Spot(verb, "?", name)
+    file = PurePath(files.get(code.line.file, "")).name
+    return _Spot(verb, f"{file or 'line'}:{code.line.line}", name)
+
+
 def _hazard(word: str, first: int, second: int, kernel: Kernel, files: Mapping[int, str]) -> Hazard:
-    name = names.demangle(kernel.name)
-    if word in _RACES:
-        sites = [kernel.sites[n] for n in (first, second)]
-        acts = [(_VERBS[site.kind], _place(site.code, files)) for site in sites]
-        # Reads come last: "a writes what b reads".
-        (verb, here), (other, there) = sorted(acts, key=lambda act: (act[0] == "reads", act))
-        again = " too" if verb == other else ""
-        detail = f"{here} {verb} what {there} {other}{again} {_apart(word)}"
-        return Hazard("race", name, (word, f"{verb} {here}", f"{other} {there}"), detail)
+    if word in _APART:
+        found = [kernel.sites[number] for number in (first, second)]
+        return _race(word, [_spot(_VERBS[site.kind], site.code, files) for site in found], kernel)
     if word == "uninitialised":
-        here = _place(kernel.sites[first].code, files)
-        detail = f"{here} reads shared memory that nothing has written"
-        return Hazard("uninitialised", name, (f"reads {here}",), detail)
-    here, there = sorted((_barrier(kernel, first, files), _barrier(kernel, second, files)))
+        spots = [_spot("reads", kernel.sites[first].code, files)]
+        detail = f"{spots[0]} reads shared memory that nothing has written"
+        return _found("uninitialised", kernel, spots, detail)
+    blocks = [block for flow in kernel.flows for block in flow.blocks]
+    spots = sorted(_spot("waits", blocks[number].end, files) for number in (first, second))
+    here, there = map(str, spots)
     if word == "left":
         detail = f"threads leave the kernel without the barrier at {here}"
-        return Hazard("divergent-barrier", name, (word, f"waits {here}"), detail)
+        return _found("divergent-barrier", kernel, spots[:1], detail, word)
     other = "another copy of it" if here == there else there
     detail = f"threads of one block wait at {here} and at {other}"
-    return Hazard("divergent-barrier", name, (word, f"waits {here}", f"waits {there}"), detail)
+    return _found("divergent-barrier", kernel, spots, detail, word)
+
+
+def _race(word: str, spots: list[_Spot], kernel: Kernel) -> Hazard:
+    # Reads come last: "a writes what b reads".
+    one, two = spots = sorted(spots, key=lambda spot: (spot.verb == "reads", spot))
+    again = " too" if one.verb == two.verb else ""
+    detail = f"{one} {one.verb} what {two} {two.verb}{again} {_APART[word]}"
+    return _found("race", kernel, spots, detail, word)
 
 
 def _unequal(race: Hazard) -> Hazard:
@@ -93,22 +126,6 @@ def _unequal(race: Hazard) -> Hazard:
     return replace(race, where=where, detail=f"{race.detail}, and not the same value")
 
 
-def _apart(word: str) -> str:
-    return {
-        "in a warp": "in another lane of the warp",
-        "in a block": "in another warp of the block",
-        "between blocks": "in another block",
-    }[word]
-
-
-def _barrier(kernel: Kernel, block: int, files: Mapping[int, str]) -> str:
-    blocks = [one for flow in kernel.flows for one in flow.blocks]
-    return _place(blocks[block].end, files)
-
-
-def _place(code: Instruction | None, files: Mapping[int, str]) -> str:
-    """The source line of an instruction, such as ``hotspot.cu:44``; ``?`` if it is not known."""
-    if code is None or code.line is None or not code.line.line:
-        return "?"
-    name = PurePath(files.get(code.line.file, "")).name or "source line "
-    return f"{name}:{code.line.line}" if name[-1] != " " else f"{name}{code.line.line}"
+def _found(kind: str, kernel: Kernel, spots: list[_Spot], detail: str, how: str = "") -> Hazard:
+    where = (how or kind, *(spot.key for spot in spots))
+    return Hazard(kind, names.demangle(kernel.name), where, detail)
