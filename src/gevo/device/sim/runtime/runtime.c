@@ -9,4 +9,7 @@
 #include "math.c"
 #include "replay.h"
 #include "cache.c"
+#include "engine.h"
+#include "warps.c"
+#include "lsu.c"
 #include "replay.c"
