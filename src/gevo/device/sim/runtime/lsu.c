@@ -51,7 +51,8 @@ static inline uint64_t waiting(struct queue *q, uint64_t time) {
 }
 
 /* Ask a slice of L2 for sectors of a line; says when they are back. */
-static uint32_t ask(struct engine *s, uint32_t asker, uint32_t word, int access, uint32_t home, uint32_t now) {
+static uint32_t ask(
+    struct engine *s, uint32_t asker, uint32_t word, int access, uint32_t home, uint32_t now) {
   const struct gpu *g = &s->g;
   uint32_t line = LINE_NUMBER(word), level = LINE_LEVEL(word);
   uint64_t many = SECTORS[LINE_SECTORS(word)], time = (uint64_t)now << 8;
@@ -142,7 +143,10 @@ static void serve(struct engine *s, uint32_t sm, uint32_t now) {
   }
 }
 
-static void request(struct engine *s, uint32_t sm, struct scheduler *q, int collector, uint32_t index, uint32_t enters) {
+/* Put a warp's next instruction into the queue; it enters when its operands are read. */
+static void request(
+    struct engine *s, uint32_t sm, struct scheduler *q, int collector, uint32_t index,
+    uint32_t enters) {
   struct sm *m = &s->sms[sm];
   struct walker *w = &s->walkers[index];
   const struct op *o = op_of(s, w->op);

@@ -152,10 +152,12 @@ static uint32_t *put_site(struct warp *w, struct record *r, uint32_t *out, int s
   int64_t n = w->count, first = 0;
   while (first < n && !row[first]) first++;
   if (first == n) { *out++ = SITE_WORD(NOTHING, 0); return out; }
-  int region = l->hits[site], space;
-  if (row[first] < l->regions[region].low || row[first] >= l->regions[region].high)
-    region = find_region(l, row[first], 1);
-  space = region < 0 ? GLOBAL : l->regions[region].space;
+  int region = (int)l->hits[site], space = SHARED;
+  if (!(l->sites[site].kind & CHECKED)) {
+    if (row[first] < l->regions[region].low || row[first] >= l->regions[region].high)
+      region = find_region(l, row[first], 1);
+    space = region < 0 ? GLOBAL : l->regions[region].space;
+  }
   int atomic = (l->sites[site].kind & ~CHECKED) == ATOMIC;
   if (space == SHARED) { *out++ = SITE_WORD(SHARED, bank_degree(row, n, size, atomic)); return out; }
   if (space == CONSTANT || space == PARAM) { *out++ = SITE_WORD(CONSTANT, distinct(row, n)); return out; }
@@ -172,7 +174,7 @@ static void record_block(struct warp *w, int block) {
   struct record *r = l->record;
   const struct block *b = &l->blocks[block];
   struct stream *s = &r->warps[w->id];
-  uint64_t most = s->n + 1 + (uint64_t)b->sites * (1 + LANES * 4);
+  uint64_t most = s->n + 1 + (uint64_t)b->sites * (1 + LANES * 8); /* 32 bytes a lane */
   if (!grow(r, (void **)&s->words, &s->room, most, sizeof *s->words)) { r->on = 0; return; }
   uint32_t *out = s->words + s->n;
   int barrier = b->kind >= BAR_SYNC && b->kind <= BAR_OR && b->kind != BAR_ARRIVE;

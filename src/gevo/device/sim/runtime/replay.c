@@ -12,7 +12,8 @@ static int free_collector(const struct engine *s, const struct scheduler *q, uin
 }
 
 /* Issue a warp's next instruction and move the warp on. */
-static void issue(struct engine *s, uint32_t sm, struct scheduler *q, int collector, uint32_t index, uint32_t now) {
+static void issue(
+    struct engine *s, uint32_t sm, struct scheduler *q, int collector, uint32_t index, uint32_t now) {
   struct walker *w = &s->walkers[index];
   const struct op *o = op_of(s, w->op);
   uint32_t op = w->op, slots = o->slots;
