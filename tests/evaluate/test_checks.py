@@ -16,6 +16,7 @@ from gevo.find import find
 from gevo.llvm import load
 from gevo.patch import Edit, Patch
 from gevo.program import Program, Variant
+from gevo.workload import Case, KernelWorkload
 
 
 def race(verb="writes", here="a.cu:1", there="a.cu:2", scope="in a block", kernel="k"):
@@ -143,7 +144,60 @@ def test_every_barrier_of_the_suite_is_missed(name):
 def test_the_suite_itself_has_no_hazards_but_those_of_bfs():
     for name in ("hotspot", "pathfinder", "gemm", "reduction", "histogram", "bfs"):
         judge, _, _ = trial(name)
-        checks = judge._checks
+        checks = judge._checks.named
         assert list(checks) == list(Sim().checks)
         assert all(check.exact for check in checks.values())
         assert bool(checks["hazards"].hazards) == (name == "bfs")
+
+
+class Small(KernelWorkload):
+    """One launch of one block on an array."""
+
+    source = "small.cu"
+    search_cases = 1
+
+    def __init__(self, path):
+        self._path = path
+
+    def path(self):
+        return self._path
+
+    def case(self, rng, size):
+        return Case(values=rng.random(64, np.float32))
+
+    def run(self, gpu, case):
+        out = gpu.zeros(64, np.float32)
+        gpu.launch("kernel", 1, 64, gpu.array(case.values), out)
+        return out.get()
+
+
+def checks_of(body, folder):
+    path = folder / "small.cu"
+    path.write_text(
+        'extern "C" __global__ void kernel(const float *in, float *out)\n'
+        "{ __shared__ volatile float tile[64]; int t = threadIdx.x;" + body + "}"
+    )
+    workload = Small(path)
+    bench = child.Bench(workload, workload.program(), Sim(), workload.cases("search"))
+    judge = Trial(bench, "search", tolerance=None, patience=20.0)
+    assert judge.baseline.evaluation.ok
+    return judge._checks.named
+
+
+def test_rounding_may_depend_on_the_order_if_the_original_does(tmp_path):
+    checks = checks_of("atomicAdd(out, in[t]);", tmp_path)
+    assert list(checks) == list(Sim().checks)
+    assert checks["forward"].exact
+    assert not checks["backward"].exact
+
+
+def test_an_order_that_the_original_cannot_stand_is_left_out(tmp_path):
+    checks = checks_of("tile[t] = in[t]; out[t] = tile[t ^ 1];", tmp_path)
+    assert list(checks) == ["hazards"]
+    assert checks["hazards"].hazards == ()
+
+
+def test_lanes_that_wait_for_each_other_need_no_order(tmp_path):
+    spin = "if (t == 0) { while (tile[0] == 0) {} out[0] = 2; } if (t == 31) tile[0] = 1;"
+    checks = checks_of("if (t < 2) tile[t] = 0; __syncthreads();" + spin, tmp_path)
+    assert list(checks) == list(Sim().checks)

@@ -5,17 +5,23 @@ threads in another order, or watched for accesses that nothing keeps apart. What
 does in such runs is learnt first. A variant may do that too, and no more.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from gevo.device import Hazard, Limits
+from gevo.device import Hazard, Limits, Usage
 from gevo.evaluate import child, judge, linux, sandbox
+from gevo.evaluate.clock import Clock
 from gevo.evaluate.vault import Vault
 from gevo.evaluate.verdict import Verdict
 from gevo.evaluate.wire import GarbledError, Ran
 
-_ITS_OWN = (Verdict.MEMORY, Verdict.TIMEOUT)
-"""Failures that say nothing of the order in which threads run."""
+_WHERE = "case 0"
+_ORDERLY = (Verdict.MEMORY, Verdict.TIMEOUT, Verdict.DIVERGENT_BARRIER, Verdict.UNINITIALISED)
+"""Verdicts that stay what they are when only a check brings them up."""
+_FAILURES = (
+    *(judge.Fault, GarbledError),
+    *(sandbox.GaveUpError, sandbox.GoneError, sandbox.LateError),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,77 +36,85 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
-    """The checks that the unedited program passes, and the address space that they took."""
+class Checks:
+    """The checks of a device that the unedited program passes itself."""
 
-    checks: tuple[Check, ...] = ()
+    bench: child.Bench
+    named: Mapping[str, Check] = field(default_factory=dict[str, Check])
     growth: int = 0
+    """The address space that they took."""
+
+    def runs(self) -> list[child.Run]:
+        """What a variant has to do, after all else."""
+        return [child.Run(0, check.limits, check=check.name) for check in self.named.values()]
+
+    def hear(
+        self, name: str, running: sandbox.Child, clock: Clock, rooms: tuple[Vault, ...]
+    ) -> None:
+        """Judge one run of a variant by its plain outputs, which are in the first of the rooms."""
+        check, (plain, got) = self.named[name], rooms
+        try:
+            ran = running.expect(Ran)
+            clock.add(ran.seconds)
+            with clock("judge"):
+                judge.check_headers(ran.outputs, plain.headers, _WHERE)
+                got.fill(running.fill)
+                self._judge(check, ran.usage, got, plain)
+        except (judge.Fault, sandbox.GaveUpError) as failure:
+            raise _blame_order(judge.fault_of(failure, 0.0), check) from None
+
+    def _judge(self, check: Check, usage: Usage, got: Vault, plain: Vault) -> None:
+        judge.check_hazards(usage.hazards, check.hazards, _WHERE)
+        where = f"{_WHERE}, threads {check.name}"
+        if check.exact:
+            judge.check_order(plain.arrays, got.arrays, where)
+        else:
+            _check_close(self.bench, got, plain, where)
 
 
 def learn(
     bench: child.Bench,
     artefact: bytes,
-    outputs: Vault,
+    plain: Vault,
+    usage: Usage,
     *,
     seconds: float,
     main: int | None,
-) -> Learnt:
-    """See what the unedited program does in each check; one that it fails itself is left out."""
-    learnt = Learnt()
+) -> Checks:
+    """See what the unedited program does in each check, given its plain outputs and usage.
+
+    A check that it fails itself is left out: it relies on the usual order, and so may its variants.
+    """
+    named: dict[str, Check] = {}
+    growth = 0
+    usual = child.limits_of(usage)
+    # Threads that spin in a bad order would do so for ever.
+    limits = replace(usual, fuel=16 * usual.fuel + 1_000_000)
     for name in bench.device.checks:
-        learnt = _learn_one(learnt, name, bench, artefact, outputs, seconds, main)
-    return learnt
+        before = linux.address_space()
+        run = child.Run(0, limits, check=name)
+        with sandbox.start(
+            lambda channel, run=run: child.try_artefact(channel, bench, artefact, [run]),
+            seconds=seconds,
+            main=main,
+        ) as running:
+            try:
+                ran = running.expect(Ran)
+                judge.check_headers(ran.outputs, plain.headers, name)
+                got = Vault(ran.outputs)
+                got.fill(running.fill)
+                exact = judge.same(plain.arrays, got.arrays)
+                if not exact:
+                    _check_close(bench, got, plain, name)
+            except _FAILURES:
+                continue
+            growth = max(growth, linux.peak_address_space(running.pid) - before)
+        fuel = max(usual.fuel, child.limits_of(ran.usage).fuel)
+        named[name] = Check(name, exact, ran.usage.hazards, replace(usual, fuel=fuel))
+    return Checks(bench, named, growth)
 
 
-def _learn_one(
-    learnt: Learnt,
-    name: str,
-    bench: child.Bench,
-    artefact: bytes,
-    outputs: Vault,
-    seconds: float,
-    main: int | None,
-) -> Learnt:
-    run = child.Run(0, Limits(), check=name)
-    before = linux.address_space()
-    with sandbox.start(
-        lambda channel: child.try_artefact(channel, bench, artefact, [run]),
-        seconds=seconds,
-        main=main,
-    ) as running:
-        try:
-            ran = running.expect(Ran)
-            judge.check_headers(ran.outputs, outputs.headers, name)
-            got = Vault(ran.outputs)
-            got.fill(running.fill)
-        except (
-            *(judge.Fault, GarbledError),
-            *(sandbox.GaveUpError, sandbox.GoneError, sandbox.LateError),
-        ):
-            return learnt  # it relies on the usual order, and so may its variants
-        growth = max(learnt.growth, linux.peak_address_space(running.pid) - before)
-    exact = judge.same(outputs.arrays, got.arrays)
-    try:
-        if not exact:
-            _check_close(got, outputs, bench, name)
-    except judge.Fault:
-        return learnt
-    limits = child.limits_of(ran.usage)
-    return Learnt((*learnt.checks, Check(name, exact, ran.usage.hazards, limits)), growth)
-
-
-def judge_check(
-    check: Check, ran: Ran, got: Vault, plain: Vault, bench: child.Bench, where: str
-) -> None:
-    """Raise `Fault` if a variant does in this check what the unedited program does not."""
-    judge.check_hazards(ran.usage.hazards, check.hazards, where)
-    if check.exact:
-        judge.check_order(plain.arrays, got.arrays, f"{where}, threads {check.name}")
-    else:
-        _check_close(got, plain, bench, f"{where}, threads {check.name}")
-
-
-def _check_close(got: Vault, plain: Vault, bench: child.Bench, where: str) -> None:
+def _check_close(bench: child.Bench, got: Vault, plain: Vault, where: str) -> None:
     """Where the order of threads may change the rounding, it may change no more than that."""
     workload = bench.workload
     error = judge.measure_error(got.arrays, plain.arrays, workload.error, where)
@@ -108,20 +122,9 @@ def _check_close(got: Vault, plain: Vault, bench: child.Bench, where: str) -> No
         raise judge.Fault(Verdict.RACE, f"{where}: the output differs by {error:.3g}")
 
 
-def blame_order(fault: judge.Fault, check: Check) -> judge.Fault:
-    """A run that fails only in this check depends on the order of threads."""
-    if fault.verdict in (*_ITS_OWN, Verdict.RACE, Verdict.DIVERGENT_BARRIER, Verdict.UNINITIALISED):
+def _blame_order(fault: judge.Fault, check: Check) -> judge.Fault:
+    """What goes wrong only in this check depends on the order of threads."""
+    if fault.verdict in (*_ORDERLY, Verdict.RACE):
         return fault
-    return judge.Fault(
-        Verdict.RACE, f"{fault.verdict} when threads run {check.name}: {fault.detail}"
-    )
-
-
-def runs_of(checks: Sequence[Check], limits: Limits) -> list[child.Run]:
-    """The runs that a variant has to pass, with room for what it may use in the others."""
-    return [
-        child.Run(
-            0, replace(check.limits, fuel=max(check.limits.fuel, limits.fuel)), check=check.name
-        )
-        for check in checks
-    ]
+    detail = f"{fault.verdict} when threads run {check.name}: {fault.detail}"
+    return judge.Fault(Verdict.RACE, detail)

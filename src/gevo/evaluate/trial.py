@@ -163,7 +163,7 @@ class Trial:
             if number:
                 running.go()
             if check:
-                self._hear_check(running, clock, self._checks[check])
+                self._checks.hear(check, running, clock, self._expected[0].rooms)
                 continue
             ran = running.expect(Ran)
             clock.add(ran.seconds)
@@ -176,19 +176,6 @@ class Trial:
             # The slower of two runs, so that lucky content of empty memory wins nothing.
             times[case] = max(times.get(case, 0.0), timed.time)
         return Evaluation(verdict=Verdict.OK, time=sum(times.values()), error=worst)
-
-    def _hear_check(self, running: sandbox.Child, clock: Clock, check: checks.Check) -> None:
-        expected = self._expected[0]
-        plain, got = expected.rooms
-        try:
-            ran = running.expect(Ran)
-            clock.add(ran.seconds)
-            with clock("judge"):
-                judge.check_headers(ran.outputs, expected.headers, "case 0")
-                got.fill(running.fill)
-                checks.judge_check(check, ran, got, plain, self._bench, "case 0")
-        except (judge.Fault, sandbox.GaveUpError) as failure:
-            raise checks.blame_order(judge.fault_of(failure, self._deadline), check) from None
 
     def _judge(self, running: sandbox.Child, ran: Ran, case: int, poison: int) -> float:
         """The error of one run; raises `Fault` for all that is worse than an error."""
@@ -231,13 +218,14 @@ class Trial:
             except _FAILURES as failure:
                 self._refuse("the unedited program fails", failure, len(results))
             growth = linux.peak_address_space(running.pid) - before
-        learnt = checks.Learnt()
-        if checked:
-            learnt = checks.learn(
-                self._bench, artefact, results[0][0], seconds=self._deadline, main=self._main
+        self._checks = (
+            checks.learn(
+                self._bench, artefact, *results[0], seconds=self._deadline, main=self._main
             )
-        self._checks = {check.name: check for check in learnt.checks}
-        self._room = 2 * max(growth, learnt.growth) + (256 << 20)
+            if checked
+            else checks.Checks(self._bench)
+        )
+        self._room = 2 * max(growth, self._checks.growth) + (256 << 20)
         launched = (kernel for _, usage in results for kernel in usage.kernels)
         self._kernels = tuple(dict.fromkeys(launched))
         return results, hashlib.sha256(artefact).hexdigest()
@@ -292,12 +280,7 @@ class Trial:
         """The runs of an evaluation: the smallest case and that with another poison, the rest, checks."""
         plain = [child.Run(case, one.limits) for case, one in enumerate(self._expected)]
         again = plain[0]._replace(poison=1)
-        return [
-            plain[0],
-            again,
-            *plain[1:],
-            *checks.runs_of(tuple(self._checks.values()), again.limits),
-        ]
+        return [plain[0], again, *plain[1:], *self._checks.runs()]
 
     def _check_shapes(self, case: int, outputs: Vault, want: Vault) -> None:
         given, named = (
