@@ -201,3 +201,11 @@ def test_lanes_that_wait_for_each_other_need_no_order(tmp_path):
     spin = "if (t == 0) { while (tile[0] == 0) {} out[0] = 2; } if (t == 31) tile[0] = 1;"
     checks = checks_of("if (t < 2) tile[t] = 0; __syncthreads();" + spin, tmp_path)
     assert list(checks) == list(Sim().checks)
+
+
+def test_all_but_the_first_check_are_for_variants_that_are_faster():
+    judge, _, _ = trial("reduction")
+    first, *others = judge._checks.named
+    assert not judge._checks.spares(first, 100.0, 100.0)
+    assert all(judge._checks.spares(name, 100.0, 100.0) for name in others)
+    assert not any(judge._checks.spares(name, 99.0, 100.0) for name in others)

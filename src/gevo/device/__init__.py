@@ -148,7 +148,10 @@ class Device(Protocol):
 
     @property
     def checks(self) -> tuple[str, ...]:
-        """Further ways to run an artefact, for `open`: a sound kernel gives the same in all of them."""
+        """Further ways to run an artefact, for `open`: a sound kernel gives the same in all of them.
+
+        The one that finds most for its cost comes first.
+        """
         ...
 
     def build(self, text: str) -> bytes:
