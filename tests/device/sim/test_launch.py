@@ -125,7 +125,9 @@ def test_arguments(gpu):
         gpu, "argument 7 has 8 bytes, but .* 16", "values", 1, 1, out, 1, 0, 0, 0, 0, 0, pair[:1]
     )
     refused(gpu, "argument 3 is a buffer", "values", 1, 1, out, 1, 0, out, 0, 0, 0, pair)
-    refused(gpu, "argument 1 is 1.0, but .* whole number", "values", 1, 1, out, 1.0, 0, 0, 0, 0, 0, pair)
+    refused(
+        gpu, "argument 1 is 1.0, but .* whole number", "values", 1, 1, out, 1.0, 0, 0, 0, 0, 0, pair
+    )
     refused(gpu, "argument 3 is a NoneType", "values", 1, 1, out, 1, 0, None, 0, 0, 0, pair)
 
 
