@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 .PHONY: demo test quick check lint bench clean
 
 demo: $(READY)          ## evolve a shared-memory kernel for about two minutes
-	$(BIN)/gevo run hotspot --time 110 --tolerance 0.01
+	$(BIN)/gevo run pathfinder --time 110 --tolerance 0.01
 
 test: $(READY)          ## all tests, slow ones too
 	$(BIN)/python -m pytest -q
