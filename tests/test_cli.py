@@ -92,6 +92,10 @@ def test_run_show_export_resume(folder):
     assert best["id"] in table
     assert "held-out" in table
     assert "saxpy.cu:" in gevo("show", "r", "--variant", best["id"], cwd=folder).stdout
+    costs = json.loads(gevo("show", "r", "--cost", "--json", cwd=folder).stdout)
+    assert costs["before"]["saxpy"]["cycles"] > costs["after"]["saxpy"]["cycles"] > 0
+    assert any("saxpy.cu:" in line for line in costs["before"]["saxpy"]["lines"])
+    assert "barriers" in gevo("show", "r", "--cost", cwd=folder).stdout
     ptx = gevo("export", "r", cwd=folder).stdout
     assert ".entry saxpy" in ptx
     gevo("export", "r", "--variant", best["id"], "--format", "ll", "--output", "o.ll", cwd=folder)

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import msgspec
 
+from gevo.config import read_config
 from gevo.device import Limits, open_device
 from gevo.device.sim.gpu import SimGpu
 from gevo.device.sim.timing import Total, by_kernel
 from gevo.errors import OptionError
 from gevo.find import load_workload
 from gevo.llvm import restore
-from gevo.run import read_config, summarise
+from gevo.run import summarise
 from gevo.store import Store, parse_id
 
 

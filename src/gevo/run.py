@@ -13,15 +13,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
+from gevo.config import Config, read_config
 from gevo.errors import OptionError, StoreError
 from gevo.evaluate.executor import Baseline, Evaluator
 from gevo.evaluate.local import Local
 from gevo.evaluate.verdict import Evaluation
-from gevo.find import Found, Spec, find, load_workload, spec_of
+from gevo.find import Found, find, load_workload, spec_of
 from gevo.options import Options
 from gevo.patch import Patch
 from gevo.result import Entry, Result
@@ -34,37 +35,6 @@ AHEAD = 3
 """Patches submitted for each worker: enough to keep it busy, few to wait for when stopping."""
 CHECKS = 64
 """At most this many variants are tried on held-out cases at the end of a run."""
-
-
-class Config(msgspec.Struct, frozen=True, kw_only=True):
-    """What is written down of a run when it starts, so that it can be repeated."""
-
-    workload: str
-    spec: Spec
-    rounding: float
-    device: str
-    seed: int
-    tolerance: float
-    preset: Literal["default", "paper"]
-    population: int
-    evals: int | None
-    time: float | None
-    workers: int | None
-    versions: dict[str, str]
-
-    def options(self, folder: Path) -> Options:
-        """The options that start this run again."""
-        return Options(
-            device=self.device,
-            evals=self.evals,
-            time=self.time,
-            seed=self.seed,
-            workers=self.workers,
-            population=self.population,
-            tolerance=self.tolerance,
-            preset=self.preset,
-            out=folder,
-        )
 
 
 @dataclass(slots=True)
@@ -152,14 +122,6 @@ def summarise(folder: str | Path) -> Result:
     """What a run has found so far, read from its store without locking it."""
     with Store.open(Path(folder), readonly=True) as store:
         return _result(store, read_config(store))
-
-
-def read_config(store: Store) -> Config:
-    """How a run was set up."""
-    try:
-        return msgspec.convert(store.config, Config)
-    except msgspec.ValidationError as error:
-        raise StoreError(f"{store.folder}: its configuration cannot be read ({error})") from None
 
 
 def _result(store: Store, config: Config) -> Result:

@@ -1,0 +1,50 @@
+"""How a run was set up, as its store keeps it."""
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from gevo.errors import StoreError
+from gevo.find import Spec
+from gevo.options import Options
+from gevo.store import Store
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True):
+    """What is written down of a run when it starts, so that it can be repeated."""
+
+    workload: str
+    spec: Spec
+    rounding: float
+    device: str
+    seed: int
+    tolerance: float
+    preset: Literal["default", "paper"]
+    population: int
+    evals: int | None
+    time: float | None
+    workers: int | None
+    versions: dict[str, str]
+
+    def options(self, folder: Path) -> Options:
+        """The options that start this run again."""
+        return Options(
+            device=self.device,
+            evals=self.evals,
+            time=self.time,
+            seed=self.seed,
+            workers=self.workers,
+            population=self.population,
+            tolerance=self.tolerance,
+            preset=self.preset,
+            out=folder,
+        )
+
+
+def read_config(store: Store) -> Config:
+    """How a run was set up."""
+    try:
+        return msgspec.convert(store.config, Config)
+    except msgspec.ValidationError as error:
+        raise StoreError(f"{store.folder}: its configuration cannot be read ({error})") from None
