@@ -8,14 +8,18 @@ import numpy as np
 from gevo.evaluate.local import Local
 from gevo.evaluate.verdict import Evaluation
 from gevo.find import Spec, find
+from gevo.options import Options
 from gevo.patch import Patch
 from gevo.program import Profile, Program
 
 WORKLOAD = "hotspot"
+DEVICE = Options().device
 PATCHES = 200
 ROUNDS = 2
-STAGES = ("fork", "apply", "verify", "build", "open", "run", "judge", "end")
-USEFUL = ("build", "open", "run")
+STAGES = ("fork", "apply", "verify", "build", "open", "run", "check", "judge", "end")
+COMPILE = ("verify", "build", "open")
+"""The module that is parsed to be verified is the one that the back end takes."""
+USEFUL = (*COMPILE, "run", "check")
 
 
 def draw(program: Program, profile: Profile, count: int) -> list[Patch]:
@@ -31,7 +35,7 @@ def draw(program: Program, profile: Profile, count: int) -> list[Patch]:
 
 def judge(spec: Spec, program: Program, workers: int) -> tuple[float, list[Evaluation]]:
     """Seconds to judge the patches once all workers are ready, and the evaluations."""
-    with Local(spec, workers=workers) as evaluator:
+    with Local(spec, device=DEVICE, workers=workers) as evaluator:
         profile = evaluator.prepare().profile
         for key in range(4 * workers):
             evaluator.submit(key, Patch())  # so that all of them are

@@ -45,6 +45,7 @@ def test_its_commands_run_one_after_the_other(folder):
         "run",
         "show",
         "show",
+        "show",
         "export",
         "resume",
     ]
