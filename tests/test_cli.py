@@ -238,6 +238,19 @@ def test_a_run_is_not_overwritten(folder):
     one_line_error(gevo("run", "saxpy.py", "--out", "r", cwd=folder, check=False), "gevo resume")
 
 
+def test_a_run_that_was_killed_before_it_judged_anything(folder):
+    from gevo.find import find
+    from gevo.store import Store
+
+    run_json("run", "saxpy.py", "--evals", 8, "--out", "whole", cwd=folder)
+    with Store.open(folder / "whole", readonly=True) as store:
+        program = find(str(folder / "saxpy.py")).workload.program()
+        Store.create(folder / "r", store.config, program.digest, program.text).close()
+    for command in (("show", "r"), ("show", "r", "--cost"), ("export", "r")):
+        one_line_error(gevo(*command, cwd=folder, check=False), "gevo resume r")
+    assert run_json("resume", "r", cwd=folder)["evaluations"] == 8
+
+
 def test_damaged_store(folder):
     run_json("run", "saxpy.py", "--evals", 8, "--out", "r", cwd=folder)
     file = folder / "r" / "run.sqlite"

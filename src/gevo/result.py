@@ -27,11 +27,6 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """Its ratio on the large case, on which only the best variants are tried."""
     patch: str
 
-    @property
-    def improvement(self) -> float:
-        """t0/t - 1: 0.5 is half as fast again."""
-        return 1 / self.ratio - 1 if self.ratio > 0 else float("inf")
-
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """One run's summary; `best` is None until a validated variant is faster than the baseline."""

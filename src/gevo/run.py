@@ -25,6 +25,7 @@ from gevo.evaluate.verdict import Evaluation
 from gevo.find import Found, find, load_workload, spec_of
 from gevo.options import Options
 from gevo.patch import Patch
+from gevo.program import Program
 from gevo.result import Entry, Result
 from gevo.search import Search
 from gevo.store import Store
@@ -96,7 +97,7 @@ def optimize(
     )
     folder = options.out or _new_folder(found.workload.name)
     with Store.create(folder, msgspec.to_builtins(config), program.digest, program.text) as store:
-        return _Run(store, config, options, found.workload, watch).go()
+        return _Run(store, config, options, program, watch).go()
 
 
 def resume(
@@ -115,7 +116,8 @@ def resume(
         if workers is not None:
             config = msgspec.structs.replace(config, workers=workers)
         options = config.options(Path(folder))
-        return _Run(store, config, options, load_workload(config.spec), watch).go()
+        program = load_workload(config.spec).program()
+        return _Run(store, config, options, program, watch).go()
 
 
 def summarise(folder: str | Path) -> Result:
@@ -142,13 +144,13 @@ class _Run:
         store: Store,
         config: Config,
         options: Options,
-        workload: KernelWorkload,
+        program: Program,
         watch: Watch | None,
     ) -> None:
         self._store = store
         self._config = config
         self._options = options
-        self._program = workload.program()
+        self._program = program
         self._settings = options.settings(config.rounding)
         self._watch = watch
         self._tally = Tally(self._settings)

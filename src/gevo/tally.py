@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from gevo.errors import StoreError
 from gevo.evaluate.verdict import Evaluation
 from gevo.patch import Patch
 from gevo.result import Entry, Result
@@ -37,6 +38,11 @@ class Tally:
         self._checks.setdefault(id_, {})[split] = evaluation
         if not evaluation.ok and self._alive.pop(id_, None) is not None:
             self._front = front(self._alive.values())
+
+    @property
+    def started(self) -> bool:
+        """Whether the unedited program was judged, without which nothing can be said."""
+        return 0 in self._alive
 
     @property
     def baseline(self) -> Individual:
@@ -101,6 +107,11 @@ def best_of(entries: list[Entry], *, exact: bool) -> Entry | None:
 def result_of(store: Store, settings: Settings, *, workload: str, device: str, seed: int) -> Result:
     """A run's summary, read from its store."""
     counted = tally(store, settings)
+    if not counted.started:
+        raise StoreError(
+            f"{store.folder}: the unedited program was not judged yet; "
+            f"wait, or start it again with `gevo resume {store.folder}`"
+        )
     entries = counted.entries()
     unedited = counted.baseline
     return Result(
