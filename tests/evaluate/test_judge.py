@@ -33,7 +33,6 @@ def failed(how):
         (GoneError(3, ""), "crash", "exited with status 3 before it was done"),
         (GoneError(None, ""), "crash", "closed its channel"),
         (GarbledError("noise"), "crash", "spoiled its channel: noise"),
-        (failed("invalid"), "invalid", "why"),
         (failed("compile"), "compile", "why"),
         (failed("fuel"), "fuel", "why"),
         (failed("memory"), "memory", "why"),

@@ -14,7 +14,6 @@ from gevo.evaluate.wire import Header
 from gevo.workload import Array
 
 _HOW = {
-    "invalid": Verdict.INVALID,
     "compile": Verdict.COMPILE,
     "fuel": Verdict.FUEL,
     "memory": Verdict.MEMORY,
