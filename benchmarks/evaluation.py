@@ -50,7 +50,7 @@ def judge(spec: Spec, program: Program, workers: int) -> tuple[float, list[Evalu
 
 def main() -> None:
     workload, spec = find(WORKLOAD)
-    program = workload.program()
+    program = workload.load()
     best = {1: float("inf"), 2: float("inf")}
     every: list[Evaluation] = []
     for _ in range(ROUNDS):

@@ -244,7 +244,7 @@ def test_a_run_that_was_killed_before_it_judged_anything(folder):
 
     run_json("run", "saxpy.py", "--evals", 8, "--out", "whole", cwd=folder)
     with Store.open(folder / "whole", readonly=True) as store:
-        program = find(str(folder / "saxpy.py")).workload.program()
+        program = find(str(folder / "saxpy.py")).workload.load()
         Store.create(folder / "r", store.config, program.digest, program.text).close()
     for command in (("show", "r"), ("show", "r", "--cost"), ("export", "r")):
         one_line_error(gevo(*command, cwd=folder, check=False), "gevo resume r")

@@ -80,7 +80,7 @@ def optimize(
         if isinstance(workload, KernelWorkload)
         else find(str(workload))
     )
-    program = found.workload.program()
+    program = found.workload.load()
     config = Config(
         workload=found.workload.name,
         spec=found.spec,
@@ -116,7 +116,7 @@ def resume(
         if workers is not None:
             config = msgspec.structs.replace(config, workers=workers)
         options = config.options(Path(folder))
-        program = load_workload(config.spec).program()
+        program = load_workload(config.spec).load()
         return _Run(store, config, options, program, watch).go()
 
 

@@ -1,6 +1,6 @@
 """Workloads: a program, its inputs, how to run it and how to judge what comes out.
 
-The user's file holds one class:
+`Workload` is what the evaluator knows of any of them. The user's file holds one class, for a kernel:
 
     class Saxpy(gevo.KernelWorkload):
         source = "saxpy.cu"
@@ -13,6 +13,8 @@ The user's file holds one class:
             y = gpu.array(case.y)
             gpu.launch("saxpy", grid=-(-y.size // 256), block=256, ...)
             return y.get()
+
+or for a model (see `gevo.model`).
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ import numpy.typing as npt
 from gevo.errors import WorkloadError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from gevo.device import Device, Gpu
     from gevo.program import Program
@@ -86,7 +88,60 @@ def relative_error(got: Array, want: Array) -> float:
     return float(np.max(np.abs(np.asarray(got, wide) - reference) / np.maximum(magnitude, floor)))
 
 
-class KernelWorkload:
+class Workload:
+    """What the evaluator knows of a workload; `KernelWorkload` and `ModelWorkload` are the two kinds."""
+
+    rounding: ClassVar[float] = 0.0
+    """An error up to this counts as none."""
+    tolerance: ClassVar[float] = 0.0
+    """The error that a variant may have if the user does not say; see `bound`."""
+    splits: ClassVar[tuple[Split, ...]] = SPLITS
+    """The splits that there are cases for; the search needs ``search``."""
+    default_device: ClassVar[str] = ""
+    """Where variants run if the user does not say."""
+
+    @property
+    def name(self) -> str:
+        return type(self).__name__
+
+    def load(self) -> Program:
+        """The program, fresh from its source."""
+        raise NotImplementedError
+
+    def restore(self, text: str) -> Program:
+        """The program that `load` gave when its canonical text was this one."""
+        raise NotImplementedError
+
+    def device(self, name: str) -> Device:
+        """Open the device of this name; override it to bring a device of your own."""
+        from gevo.device import open_device  # noqa: PLC0415  (a device loads only when asked for)
+
+        return open_device(name)
+
+    def cases(self, split: Split) -> list[Case]:
+        """The cases of a split, smallest first, always the same ones."""
+        raise NotImplementedError
+
+    def run(self, handle: Any, case: Case) -> Any:
+        """Run an opened artefact on a case. Returns an array, or a tuple or dict of arrays."""
+        raise NotImplementedError
+
+    def measure(self, got: Mapping[str, Array], want: Mapping[str, Array], case: Case) -> float:
+        """How wrong the outputs of a case are; `want` is what they should be.
+
+        Where `want` is finite, so is `got`: anything else has been rejected before.
+        """
+        raise NotImplementedError
+
+    def bound(self, unedited: float, tolerance: float) -> float:
+        """The largest error that a variant may have, given the unedited program's."""
+        raise NotImplementedError
+
+    # `reference(self, case)` may be defined too; by default the unedited program is the reference.
+    reference: Any = None
+
+
+class KernelWorkload(Workload):
     """A CUDA kernel with the host code that runs it. Subclass it; `source`, `case`, `run` are needed."""
 
     source: ClassVar[str] = ""
@@ -101,16 +156,13 @@ class KernelWorkload:
     """How many cases of other sizes and seeds check the front at the end."""
     clang_options: ClassVar[tuple[str, ...]] = ()
     """More options for clang, such as ``-DTILE=32``."""
-
-    @property
-    def name(self) -> str:
-        return type(self).__name__
+    default_device: ClassVar[str] = "sim:p100"
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         """Make one input; draw all that is random from `rng`."""
         raise NotImplementedError
 
-    def run(self, gpu: Gpu, case: Case) -> Any:
+    def run(self, gpu: Gpu, case: Case) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Host code: upload, launch, download. Returns an array, or a tuple or dict of arrays."""
         raise NotImplementedError
 
@@ -118,8 +170,11 @@ class KernelWorkload:
         """How wrong one output array is; 0 is exact. Non-finite outputs never get here."""
         return relative_error(got, want)
 
-    # `reference(self, case)` may be defined too; by default the unedited kernel is the reference.
-    reference: Any = None
+    def measure(self, got: Mapping[str, Array], want: Mapping[str, Array], case: Case) -> float:  # noqa: ARG002  (a reference says all)
+        return max(self.error(array, want[name]) for name, array in got.items())
+
+    def bound(self, unedited: float, tolerance: float) -> float:  # noqa: ARG002  (errors are of the reference)
+        return max(self.rounding, tolerance)
 
     def path(self) -> Path:
         """Where the source is."""
@@ -127,17 +182,15 @@ class KernelWorkload:
             raise WorkloadError(f"{self.name}: set `source` to the path of a .cu, .ll or .bc file")
         return Path(inspect.getfile(type(self))).parent / self.source
 
-    def program(self) -> Program:
-        """Load the source, fresh from disk."""
+    def load(self) -> Program:
         from gevo.llvm import load  # noqa: PLC0415  (LLVM loads when the first program does)
 
         return load(self.path(), kernels=self.kernels, clang_options=self.clang_options)
 
-    def device(self, name: str) -> Device:
-        """Open the device of this name; override it to bring a device of your own."""
-        from gevo.device import open_device  # noqa: PLC0415  (a device loads only when asked for)
+    def restore(self, text: str) -> Program:
+        from gevo.llvm import restore  # noqa: PLC0415  (LLVM loads when the first program does)
 
-        return open_device(name)
+        return restore(text, kernels=self.kernels)
 
     def cases(self, split: Split) -> list[Case]:
         """The cases of a split, smallest first, always the same ones."""

@@ -29,7 +29,7 @@ def folder(tmp_path):
 def test_its_workload_agrees_with_its_reference(folder):
     workload = find(str(folder / "smooth.py")).workload
     device = open_device("sim")
-    artefact = device.build(workload.program().text)
+    artefact = device.build(workload.load().text)
     for split in SPLITS:
         for case in workload.cases(split):
             gpu = device.open(artefact, Limits())

@@ -80,7 +80,7 @@ class Alternatives:
 @cache
 def trial(name):
     workload = find(name)[0]
-    program = Alternatives(workload.program(), {})
+    program = Alternatives(workload.load(), {})
     bench = child.Bench(workload, program, Sim(), workload.cases("search"))
     return Trial(bench, "search", tolerance=None, patience=20.0), program, workload
 
@@ -178,7 +178,7 @@ def checks_of(body, folder):
         "{ __shared__ volatile float tile[64]; int t = threadIdx.x;" + body + "}"
     )
     workload = Small(path)
-    bench = child.Bench(workload, workload.program(), Sim(), workload.cases("search"))
+    bench = child.Bench(workload, workload.load(), Sim(), workload.cases("search"))
     judge = Trial(bench, "search", tolerance=None, patience=20.0)
     assert judge.baseline.evaluation.ok
     return judge._checks.named

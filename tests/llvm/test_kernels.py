@@ -19,7 +19,7 @@ def arrays(outputs):
 @pytest.mark.parametrize("workload", KERNELS, ids=lambda workload: workload.name)
 def test_runs_as_numpy_says(workload):
     (case,) = workload.cases("search")
-    gpu = DEVICE.open(DEVICE.build(workload.program().text), Limits())
+    gpu = DEVICE.open(DEVICE.build(workload.load().text), Limits())
     got, want = arrays(workload.run(gpu, case)), arrays(workload.reference(case))
     gpu.close()
     assert list(got) == list(want)

@@ -78,20 +78,20 @@ def test_reference_leaves_the_case_alone(workload):
 
 
 def test_runs_as_its_reference_says(name, workload):
-    artefact = DEVICE.build(workload.program().text)
+    artefact = DEVICE.build(workload.load().text)
     cases = [tiny(name), *workload.cases("search"), *workload.cases("held-out")]
     for case in cases:
         assert agrees(workload, run(workload, artefact, case), workload.reference(case)), case
 
 
 def test_runs_large_as_its_reference_says(workload):
-    artefact = DEVICE.build(workload.program().text)
+    artefact = DEVICE.build(workload.load().text)
     (case,) = workload.cases("large")
     assert agrees(workload, run(workload, artefact, case), workload.reference(case))
 
 
 def test_a_patch_that_drops_the_last_write_is_not_ok(workload):
-    program = workload.program()
+    program = workload.load()
     lines = [line for line in program.text.splitlines() if line.startswith("  ")]
     last = max(n for n, line in enumerate(lines) if re.search(r"^  (store|.* atomicrmw) ", line))
     edit = Edit("delete", (f"i{last}",), 1)

@@ -1,7 +1,8 @@
 """Devices run artefacts and measure them; this module is what all of them have in common.
 
-A device turns IR text into an artefact (`build`) and opens it as a `Gpu`, the object that a
-workload's host code sees. What the run used comes back as `Usage`; whoever judges it is elsewhere.
+A device turns IR text into an artefact (`build`) and opens it as a handle, the object that a
+workload's `run` sees: a `Gpu` for kernels, an `Executable` for models. What the run used comes back
+as `Usage`; whoever judges it is elsewhere.
 """
 
 from collections.abc import Mapping, Sequence
@@ -68,7 +69,11 @@ class Stopped(Exception):  # noqa: N818  (an outcome of the run, not a mistake o
     def __init__(self, verdict: str, detail: str) -> None:
         super().__init__(detail)
         self.verdict = verdict
-        """``fuel``, ``memory``, ``crash`` or ``divergent-barrier``."""
+        """``fuel``, ``memory``, ``crash``, ``timeout`` or ``divergent-barrier``."""
+
+
+class Poisoned(Stopped):
+    """The run broke the device for this whole process, which must end."""
 
 
 class Buffer(Protocol):
@@ -98,7 +103,27 @@ class Buffer(Protocol):
     def free(self) -> None: ...
 
 
-class Gpu(Protocol):
+class Handle(Protocol):
+    """An artefact made ready to run."""
+
+    def usage(self, *, timed: bool = True) -> Usage:
+        """What was used so far; without the time if that is not wanted, since it may be costly."""
+        ...
+
+    def close(self) -> None:
+        """Give back all memory; the object cannot be used again."""
+        ...
+
+
+class Executable(Handle, Protocol):
+    """What a model workload's `run` sees: a function of arrays."""
+
+    def __call__(self, *arguments: npt.ArrayLike) -> list[Array]:
+        """Run the program once on these flat arguments; gives its flat results."""
+        ...
+
+
+class Gpu(Handle, Protocol):
     """What a workload's `run` sees: memory and launches."""
 
     def array(self, data: npt.ArrayLike) -> Buffer:
@@ -126,14 +151,6 @@ class Gpu(Protocol):
         """Run a kernel to its end. `grid` and `block` have one to three dimensions, x first."""
         ...
 
-    def usage(self, *, timed: bool = True) -> Usage:
-        """What was used so far; without the time if that is not wanted, since it may be costly."""
-        ...
-
-    def close(self) -> None:
-        """Give back all memory; the object cannot be used again."""
-        ...
-
 
 class Device(Protocol):
     """Builds artefacts from IR text, and runs them."""
@@ -143,7 +160,25 @@ class Device(Protocol):
 
     @property
     def deterministic(self) -> bool:
-        """Whether the same artefact and case always give the same time and outputs."""
+        """Whether the same artefact and case always give the same time.
+
+        If not, a variant is timed in turns with the unedited program: opened, run and asked for its
+        `usage` again and again, each time on a new handle.
+        """
+        ...
+
+    @property
+    def lasting(self) -> bool:
+        """Whether all variants run in one process that lasts, not each in a fork of its own.
+
+        So it is where a device is slow to start or does not survive a fork. Nothing but `build` may
+        then be called outside that process.
+        """
+        ...
+
+    @property
+    def referee(self) -> str:
+        """A device on which the front must pass as well, since this one is blind to some faults."""
         ...
 
     @property
@@ -165,10 +200,17 @@ class Device(Protocol):
         """
         ...
 
+    def fingerprint(self, artefact: bytes) -> str:
+        """What tells a prepared artefact from others that run differently; "" if only its bytes do.
+
+        A compiler that comes after `build` makes the same of many artefacts.
+        """
+        ...
+
     def open(
         self, artefact: bytes, limits: Limits, *, poison: int = 0, check: str | None = None
-    ) -> Gpu:
-        """Make an artefact ready to run.
+    ) -> Any:
+        """Make an artefact ready to run: a `Handle` of the kind that the workload's `run` expects.
 
         `poison` picks the pattern that fills empty buffers; `check` is one of `checks`.
         """
@@ -182,4 +224,12 @@ def open_device(name: str) -> Device:
         from gevo.device.sim import Sim  # noqa: PLC0415  (a device loads only when asked for)
 
         return Sim(model)
-    raise DeviceError(f"no device {name!r}; use sim, or sim:p100 for the cycles of a GPU")
+    if family == "xla":
+        from gevo.device.xla import Xla  # noqa: PLC0415  (a device loads only when asked for)
+
+        return Xla(model)
+    if family == "cuda":
+        from gevo.device.cuda import Cuda  # noqa: PLC0415  (a device loads only when asked for)
+
+        return Cuda(model)
+    raise DeviceError(f"no device {name!r}; `gevo devices` lists what there is")

@@ -43,7 +43,7 @@ class Worker:
         self._start = start
         self._main = main
         self._workload = load_workload(start.spec)
-        self._program = self._workload.program()
+        self._program = self._workload.load()
         self._device = self._workload.device(start.device)
         self._trials: dict[Split, Trial] = {}
         self._known: dict[Split, dict[str, Evaluation]] = {}

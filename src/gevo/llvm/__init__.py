@@ -19,9 +19,9 @@ def load(
     return LlvmProgram(text, [resolve(text, kernel) for kernel in kernels])
 
 
-def restore(text: str) -> LlvmProgram:
+def restore(text: str, *, kernels: Sequence[str] = ()) -> LlvmProgram:
     """The program that has this text, with the same ids."""
-    return LlvmProgram(text)
+    return LlvmProgram(text, [resolve(text, kernel) for kernel in kernels])
 
 
 __all__ = ["LlvmProgram", "load", "restore"]

@@ -128,7 +128,7 @@ def test_every_kernel_of_the_suite_has_a_time_on_every_gpu(name, gpu):
 
 @cache
 def artefact(name: str) -> bytes:
-    return open_device("sim").build(find(name).workload.program().text)
+    return open_device("sim").build(find(name).workload.load().text)
 
 
 def test_many_launches_are_replayed_as_they_come():

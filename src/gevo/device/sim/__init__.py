@@ -52,6 +52,14 @@ class Sim:
         return True
 
     @property
+    def lasting(self) -> bool:
+        return False
+
+    @property
+    def referee(self) -> str:
+        return ""
+
+    @property
     def checks(self) -> tuple[str, ...]:
         """To look for hazards, and to run the threads of a block in other orders."""
         return (_HAZARDS, *_ORDERS[1:])
@@ -68,6 +76,9 @@ class Sim:
                 program.compiled(kernel)
                 if self._gpu:
                     program.code(kernel)
+
+    def fingerprint(self, artefact: bytes) -> str:  # noqa: ARG002  (PTX is what runs)
+        return ""
 
     def open(
         self,
