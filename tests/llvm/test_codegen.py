@@ -7,7 +7,7 @@ import re
 import pytest
 
 from gevo.errors import CompileError
-from gevo.llvm.codegen import to_ptx
+from gevo.llvm.codegen import ARCHS, to_ptx
 
 HEAD = 'target triple = "nvptx64-nvidia-cuda"\n'
 KERNEL = """
@@ -46,6 +46,24 @@ def test_it_is_built_for_the_gpu_it_was_compiled_for():
     assert "redux.sync.add" in ptx
     assert ".target sm_60" in to_ptx(module(attributes='"target-cpu"="sm_60"'))
     assert ".target sm_90" in to_ptx(module(), arch="sm_90")
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_every_gpu_that_is_listed(arch):
+    ptx = to_ptx(module(), arch=arch)
+    assert re.search(rf"^\.target {arch}$", ptx, re.MULTILINE)
+    assert re.search(r"^\.visible \.entry k", ptx, re.MULTILINE)
+
+
+@pytest.mark.parametrize("arch", ["sm_71", "sm_", "80", "compute_80"])
+def test_no_such_gpu(arch):
+    with pytest.raises(CompileError, match=f"no PTX for {arch}; choose one of sm_50"):
+        to_ptx(module(), arch=arch)
+
+
+def test_a_module_for_no_such_gpu():
+    with pytest.raises(CompileError, match="no PTX for sm_71"):
+        to_ptx(module(attributes='"target-cpu"="sm_71"'))
 
 
 @pytest.mark.parametrize("kind", ["FullDebug", "LineTablesOnly", "DebugDirectivesOnly"])

@@ -20,6 +20,24 @@ TRIPLE = "nvptx64-nvidia-cuda"
 _ARCH = "sm_70"
 # The version of PTX that sources are compiled for; without it LLVM cannot select __activemask().
 _PTX = 78
+ARCHS = dict.fromkeys(
+    (
+        *("sm_50", "sm_52", "sm_53", "sm_60", "sm_61", "sm_62", "sm_70", "sm_72", "sm_75"),
+        *("sm_80", "sm_86", "sm_87", "sm_89", "sm_90"),
+    ),
+    _PTX,
+) | {
+    "sm_90a": 80,
+    **dict.fromkeys(("sm_100", "sm_100a", "sm_101", "sm_101a"), 86),
+    **dict.fromkeys(("sm_120", "sm_120a"), 87),
+    **dict.fromkeys(("sm_100f", "sm_101f", "sm_103", "sm_103a", "sm_103f"), 88),
+    **dict.fromkeys(("sm_120f", "sm_121", "sm_121a", "sm_121f"), 88),
+    **dict.fromkeys(("sm_88", "sm_110", "sm_110a", "sm_110f"), 90),
+}
+"""The GPUs that PTX can be made for, and the least version of PTX that each asks for.
+
+LLVM ends the process if it is given less, and takes a name that it does not know for the oldest GPU.
+"""
 _TARGET_CPU = re.compile(r'"target-cpu"="(sm_\d+[af]?)"')
 # A comment that numbers all calls since the process began: the same module must give the same PTX.
 _CALL_NUMBER = re.compile(r" // callseq \d+(?:, \d+)?$", re.MULTILINE)
@@ -36,11 +54,13 @@ def to_ptx(text: str, *, arch: str | None = None) -> str:
     `arch` is what the module itself was compiled for, if it says so: some instructions exist only on
     newer GPUs, and some only on older ones.
     """
-    arch = arch or max(_TARGET_CPU.findall(text), key=_number, default=_ARCH)
+    arch = arch or target(text)
+    if arch not in ARCHS:
+        raise CompileError(f"LLVM makes no PTX for {arch}; choose one of {', '.join(ARCHS)}")
     version = max((int(found) for found in _TARGET_PTX.findall(text)), default=_PTX)
     try:
         with parsed(terse(text)) as module:
-            machine = _machine(arch, max(version, _PTX))
+            machine = _machine(arch, max(version, ARCHS[arch]))
             builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(3))
             passes = builder.getModulePassManager()
             passes.run(module, builder)
@@ -50,6 +70,11 @@ def to_ptx(text: str, *, arch: str | None = None) -> str:
             return _CALL_NUMBER.sub("", cast("str", machine.emit_assembly(module)))
     except RuntimeError as error:
         raise CompileError(f"LLVM cannot make PTX for {arch}: {_one_line(error)}") from None
+
+
+def target(text: str) -> str:
+    """The GPU that a module was compiled for."""
+    return max(_TARGET_CPU.findall(text), key=_number, default=_ARCH)
 
 
 def terse(text: str) -> str:
