@@ -59,6 +59,8 @@ def closed(store):
         store.add(judged(*numbers, generation=generation))
         store.save_generation(generation + 1, {"seed": 1, "population": ["x"] * 9}, [0, 5])
     store.reserve([patch(90)], 4)
+    store.reserve_analysis([patch(70), patch(71)])
+    store.add_analysis(-1, patch(70), evaluation(70))
     store.add_validation(5, "held-out", evaluation(5))
     store.set("status", "stopped")
     store.close()
@@ -76,7 +78,7 @@ def contents(store):
         store.generations(),
         store.last_generation(),
         [store.validations(n) for n in range(10)],
-        [store.find(patch(n)) for n in range(1, 45)],
+        [store.find(patch(n)) for n in (*range(1, 45), 70, 71)],
         store.count(),
     )
 
@@ -169,12 +171,12 @@ def test_a_failed_batch_leaves_nothing(store):
     assert store.add(judged(1)) == [1]
 
 
-@given(st.integers(0, 10**9))
+@given(st.integers(-(10**9), 10**9))
 def test_ids_print_and_parse(number):
     assert parse_id(format_id(number)) == number
 
 
-@pytest.mark.parametrize("text", ["", "v", "w3", "v-1", "v1 v2", "v" + "9" * 30, "v٣"])
+@pytest.mark.parametrize("text", ["", "v", "w3", "v-1", "m", "m0", "v1 v2", "v" + "9" * 30, "v٣"])
 def test_what_is_not_an_id(text):
     with pytest.raises(StoreError, match="not the id of a variant"):
         parse_id(text)
@@ -221,6 +223,39 @@ def test_another_program(store):
     store.check_program("digest")
     with pytest.raises(StoreError, match="another program"):
         store.check_program("other")
+
+
+def test_what_an_analysis_judges_is_kept_apart(store):
+    store.reserve([patch(1), patch(2)], 0)
+    store.add([(patch(1), evaluation(1), 0)])
+    asked = [patch(5), patch(1), patch(6), patch(5)]
+    assert store.reserve_analysis(asked) == [-1, 1, -2, -1]
+    store.add_analysis(-2, patch(6), evaluation(7))
+    store.add_analysis(-1, patch(5), evaluation(5))
+    store.add_analysis(-1, patch(5), evaluation(55))
+    assert store.variant(-1).evaluation == evaluation(5)
+    assert store.find(patch(6)).id == -2
+    assert [row.id for row in store.evaluations()] == [1]
+    assert store.reserve([patch(5), patch(7)], 1) == [3, 4], "the search numbers on as before"
+    assert store.add([(patch(5), evaluation(5), 1)]) == [3]
+    assert store.find(patch(5)).id == 3
+
+
+def test_an_analysis_row_that_is_missing(closed):
+    with Store.open(closed) as store:
+        store.reserve_analysis([patch(90), patch(91)])
+    db = sqlite3.connect(closed / FILE)
+    db.execute("DELETE FROM analysis WHERE id = 1")
+    db.commit()
+    db.close()
+    fails(closed, "variants are missing")
+
+
+def test_a_failure_on_other_cases_stays(store):
+    store.add_validation(1, "fresh", evaluation(1))
+    store.add_validation(1, "fresh", Evaluation(verdict=Verdict.RACE))
+    store.add_validation(1, "fresh", evaluation(1))
+    assert store.validations(1)["fresh"].verdict is Verdict.RACE
 
 
 @pytest.mark.parametrize("readonly", [False, True])

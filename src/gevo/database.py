@@ -20,7 +20,7 @@ import msgspec
 from gevo.errors import StoreError
 
 APPLICATION = 0x6765766F  # "gevo", in the file's header
-VERSION = 1
+VERSION = 2
 BUSY_SECONDS = 30
 
 Schema = Mapping[str, Sequence[str]]

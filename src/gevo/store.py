@@ -1,5 +1,8 @@
 """The run's SQLite file: config, program, every evaluation, every generation.
 
+Variants that the search asked for have ids from 0 on; those that an analysis made afterwards, such as
+a minimal patch, are kept apart and have negative ones, so that a search can go on as if they were not.
+
 A run is a folder with one file, ``run.sqlite`` (SQLite keeps a log beside it while it is written).
 One process at a time may write it; any number may read it meanwhile, and none waits for another.
 What a method has written is on the disk when it returns, and everything is JSON with a checksum.
@@ -27,11 +30,14 @@ FILE = "run.sqlite"
 LOCK = "run.lock"
 UNEDITED = 0
 """The id of the unedited program."""
+AFTERWARDS = -2
+"""What stands for the generation of a variant that an analysis made."""
 PAGE = 1000
 
 _SCHEMA = {
     "value": ("name TEXT PRIMARY KEY NOT NULL",),
     "variant": ("id INTEGER PRIMARY KEY", "patch TEXT UNIQUE NOT NULL", "generation INTEGER"),
+    "analysis": ("id INTEGER PRIMARY KEY", "patch TEXT UNIQUE NOT NULL"),
     "generation": ("number INTEGER PRIMARY KEY",),
     "validation": ("key TEXT PRIMARY KEY NOT NULL",),
 }
@@ -48,7 +54,7 @@ class Row:
     id: int
     patch: Patch
     generation: int
-    """In which generation the search asked for it."""
+    """In which generation the search asked for it; -1 for the unedited program."""
     evaluation: Evaluation
 
 
@@ -66,16 +72,16 @@ class _Program(msgspec.Struct, frozen=True):
 
 
 def format_id(number: int) -> str:
-    """How people see the id of a variant."""
-    return f"v{number}"
+    """How people see the id of a variant: ``v17``, or ``m3`` if an analysis made it."""
+    return f"v{number}" if number >= 0 else f"m{-number}"
 
 
 def parse_id(text: str) -> int:
-    """The number of an id such as ``v17``."""
-    match = re.fullmatch(r"v?([0-9]{1,15})", text.strip())
+    """The number of an id such as ``v17`` or ``m3``."""
+    match = re.fullmatch(r"(v?|m(?!0))([0-9]{1,15})", text.strip())
     if match is None:
         raise StoreError(f"not the id of a variant: {text!r}; `gevo show` lists ids such as v17")
-    return int(match[1])
+    return -int(match[2]) if match[1] == "m" else int(match[2])
 
 
 def _refuse_existing(folder: Path) -> None:
@@ -136,9 +142,12 @@ class Store:
 
     def _check_ids(self) -> None:
         """Ids have no gaps, so a row that got lost without a trace still leaves one."""
-        whole = "SELECT count(*) = coalesce(max(id), 0) + coalesce(min(id) = 0, 0) FROM variant"
-        if not self._database.scalar(whole):
-            raise damaged(self._database.file, "variants are missing")
+        for table in ("variant", "analysis"):
+            whole = (
+                f"SELECT count(*) = coalesce(max(id), 0) + coalesce(min(id) = 0, 0) FROM {table}"  # noqa: S608  (a name of the schema)
+            )
+            if not self._database.scalar(whole):
+                raise damaged(self._database.file, "variants are missing")
 
     def close(self) -> None:
         self._database.close()
@@ -219,6 +228,31 @@ class Store:
         self._database.put("variant", number, str(patch), generation, _ASKED)
         return number, generation, _ASKED
 
+    def reserve_analysis(self, patches: Iterable[Patch]) -> list[int]:
+        """Give each patch an id for an analysis, in this order; one that has an id keeps it.
+
+        The id of a variant that the search judged is that variant's.
+        """
+        with self._database.transaction():
+            return [self._reserve_analysis(patch) for patch in patches]
+
+    def _reserve_analysis(self, patch: Patch) -> int:
+        row = self.find(patch)
+        if row is not None:
+            return row.id
+        asked = self._database.scalar("SELECT id FROM analysis WHERE patch = ?", str(patch))
+        if asked is not None:
+            return -int(asked)
+        last = self._database.scalar("SELECT max(id) FROM analysis") or 0
+        self._database.put("analysis", last + 1, str(patch), _ASKED)
+        return -int(last + 1)
+
+    def add_analysis(self, number: int, patch: Patch, evaluation: Evaluation) -> None:
+        """Keep the evaluation of a patch that has such an id; the first one stays."""
+        if self.find(patch) is None:
+            with self._database.transaction():
+                self._database.put("analysis", -number, str(patch), encode(evaluation))
+
     def evaluations(self, *, until: int | None = None) -> Iterator[Row]:
         """All judged variants by id, or those of the generations before one.
 
@@ -239,7 +273,8 @@ class Store:
 
     def variant(self, number: int) -> Row:
         """The judged variant with this id."""
-        rows = self._database.rows("SELECT * FROM variant WHERE id = ?", number)
+        table = "variant" if number >= 0 else "analysis"
+        rows = self._database.rows(f"SELECT * FROM {table} WHERE id = ?", abs(number))  # noqa: S608  (a name of the schema)
         if not rows or rows[0][-1] == _ASKED:
             raise StoreError(
                 f"{self._folder}: no variant {format_id(number)}; "
@@ -248,24 +283,36 @@ class Store:
         return self._row(rows[0])
 
     def find(self, patch: Patch) -> Row | None:
-        """The variant with this patch, if it was judged."""
-        rows = self._database.rows("SELECT * FROM variant WHERE patch = ?", str(patch))
-        return self._row(rows[0]) if rows and rows[0][-1] != _ASKED else None
+        """The variant with this patch, if it was judged, by the search or by an analysis."""
+        for table in ("variant", "analysis"):
+            rows = self._database.rows(f"SELECT * FROM {table} WHERE patch = ?", str(patch))  # noqa: S608  (a name of the schema)
+            if rows and rows[0][-1] != _ASKED:
+                return self._row(rows[0])
+        return None
 
     def count(self) -> int:
         """How many variants were judged, the unedited program included."""
         return self._database.scalar("SELECT count(*) FROM variant WHERE body <> ?", _ASKED)
 
     def _row(self, row: Sequence[Any]) -> Row:
-        number, text, generation, body = row
+        number, text, *generation, body = row
         try:
             patch = Patch.parse(text)
         except PatchError as error:
             raise damaged(self._database.file, str(error)) from None
-        return Row(number, patch, generation, self._database.decode(body, Evaluation))
+        evaluation = self._database.decode(body, Evaluation)
+        if generation:
+            return Row(number, patch, generation[0], evaluation)
+        return Row(-number, patch, AFTERWARDS, evaluation)
 
     def add_validation(self, number: int, split: str, evaluation: Evaluation) -> None:
-        """Keep what became of a variant on other cases; a later verdict replaces an earlier one."""
+        """Keep what became of a variant on other cases; a later verdict replaces an earlier one.
+
+        But a failure stays: that other inputs of the same split pass does not undo it.
+        """
+        earlier = self.validations(number).get(split)
+        if earlier is not None and not earlier.ok and evaluation.ok:
+            return
         with self._database.transaction():
             self._database.put("validation", f"{number} {split}", encode(evaluation))
 
