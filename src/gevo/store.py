@@ -253,12 +253,12 @@ class Store:
             with self._database.transaction():
                 self._database.put("analysis", -number, str(patch), encode(evaluation))
 
-    def evaluations(self, *, until: int | None = None) -> Iterator[Row]:
-        """All judged variants by id, or those of the generations before one.
+    def evaluations(self, *, until: int | None = None, after: int = -1) -> Iterator[Row]:
+        """All judged variants by id, or those of the generations before one, or after an id.
 
         ``evaluations(until=g.number)`` is what the search needs to go on from generation `g`.
         """
-        last, bound = -1, (1 << 62) if until is None else until
+        last, bound = after, (1 << 62) if until is None else until
         while True:  # by pages: a reader that dawdles must not keep the log from being folded in
             rows = self._database.rows(
                 "SELECT * FROM variant WHERE id > ? AND generation < ? ORDER BY id LIMIT ?",
