@@ -176,6 +176,10 @@ class Device(Protocol):
         """
         ...
 
+    def check_fork(self) -> None:
+        """Raise `WorkloadError` if this process can no longer start a lasting one."""
+        ...
+
     @property
     def referee(self) -> str:
         """A device on which the front must pass as well, since this one is blind to some faults."""
@@ -217,6 +221,11 @@ class Device(Protocol):
         ...
 
 
+def expand(name: str) -> list[str]:  # noqa: ARG001  (no device needs it yet)
+    """The devices that a name such as ``cuda:all`` stands for, one for each worker; [] if any number."""
+    return []
+
+
 def open_device(name: str) -> Device:
     """The device of this name, such as ``sim``."""
     family, _, model = name.partition(":")
@@ -233,3 +242,18 @@ def open_device(name: str) -> Device:
 
         return Cuda(model)
     raise DeviceError(f"no device {name!r}; `gevo devices` lists what there is")
+
+
+def expand(name: str) -> list[str]:
+    """The device of each worker, where only so many can share it; [] if any number can.
+
+    ``cuda:all`` is a worker for each GPU, ``cuda:0`` is one worker.
+    """
+    family, _, model = name.partition(":")
+    if family != "cuda":
+        return []
+    if model != "all":
+        return [name]
+    from gevo.device.cuda.query import gpus  # noqa: PLC0415  (a device loads only when asked for)
+
+    return [gpu.device for gpu in gpus()]

@@ -1,0 +1,115 @@
+"""One GPU made ready in this process: its context, the modules that are loaded, events, a scratch area."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from gevo.device.cuda import driver as door
+from gevo.device.cuda.module import Module
+from gevo.device.cuda.signature import read
+from gevo.errors import DeviceError, UnsupportedError
+
+_LEAST_SCRATCH = 4 << 20
+
+
+class Context:
+    """The primary context of one GPU, and what lasts in it from run to run."""
+
+    def __init__(self, index: int, functions: Any = None) -> None:
+        self.driver = driver = door.start(functions)
+        self._modules: dict[bytes, Module] = {}
+        self._users: dict[Module, int] = {}
+        self._events: list[Any] = []
+        self._idle: list[Any] = []
+        with driver.setting_up(f"cuda:{index}"), ExitStack() as undo:
+            self._find(index)
+            context = driver.call("cuDevicePrimaryCtxRetain", self._device)
+            undo.callback(driver.give_back, "cuDevicePrimaryCtxRelease", self._device)
+            driver.call("cuCtxSetCurrent", context)
+            size = max(2 * driver.attribute(self._device, "L2_CACHE_SIZE"), _LEAST_SCRATCH)
+            self._scratch = (driver.call("cuMemAlloc", size), size)
+            undo.callback(driver.give_back, "cuMemFree", self._scratch[0])
+            self._undo = undo.pop_all()
+
+    def _find(self, index: int) -> None:
+        driver = self.driver
+        count = int(driver.call("cuDeviceGetCount"))
+        if index >= count:
+            there = f"cuda:0 to cuda:{count - 1}" if count > 1 else "cuda:0" if count else "none"
+            raise DeviceError(f"no GPU cuda:{index}; there is {there} (see CUDA_VISIBLE_DEVICES)")
+        self._device = driver.call("cuDeviceGet", index)
+        self.title = door.title(driver, self._device)
+        self.sm = door.sm(driver, self._device)
+        self.most_shared = driver.attribute(self._device, "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
+
+    # --- modules ---------------------------------------------------------------------------------
+
+    def load(self, artefact: bytes) -> Module:
+        """An artefact's module, kept for the unedited program (the first one) and the latest variant."""
+        found = self._modules.get(artefact)
+        if found is None:
+            self._make_room()
+            found = self._modules[artefact] = self._fresh(artefact)
+        return found
+
+    def borrow(self, artefact: bytes) -> tuple[Module, Callable[[], None]]:
+        """A module for one run, and how to give it back.
+
+        Variables live in a module, and what a run leaves in them must not reach the next: a module
+        that has any is loaded anew for every run.
+        """
+        if read(artefact).variables:
+            module = self._fresh(artefact)
+            return module, module.unload
+        module = self.load(artefact)
+        self._users[module] = self._users.get(module, 0) + 1
+        return module, lambda: self._release(module)
+
+    def _release(self, module: Module) -> None:
+        self._users[module] -= 1
+        if not self._users[module]:
+            del self._users[module]
+
+    def _fresh(self, artefact: bytes) -> Module:
+        sm, exact = read(artefact).sm, read(artefact).exact
+        if sm > self.sm or (exact and sm != self.sm):
+            raise UnsupportedError(
+                f"the kernel is built for sm_{sm}{'a' * exact}, and {self.title} is sm_{self.sm};"
+                f" compile it with clang_options = ('--cuda-gpu-arch=sm_{self.sm}',)"
+            )
+        return Module(self.driver, artefact)
+
+    def _make_room(self) -> None:
+        _, *others = self._modules or (b"",)
+        for artefact in others:
+            if self._modules[artefact] not in self._users:
+                self._modules.pop(artefact).unload()
+
+    # --- time ------------------------------------------------------------------------------------
+
+    def event(self) -> Any:
+        """An event, to be handed back with `keep`."""
+        if not self._idle:
+            self._idle.append(self.driver.call("cuEventCreate", 0))
+            self._events.append(self._idle[-1])
+        return self._idle.pop()
+
+    def keep(self, *events: Any) -> None:
+        self._idle += events
+
+    def flush(self) -> None:
+        """Write more than the L2 cache holds.
+
+        It also keeps the GPU busy while the first launch and its events are queued behind it, so
+        that the time between them is the kernel's, not the host's.
+        """
+        address, size = self._scratch
+        self.driver.call("cuMemsetD8", address, 0, size)
+
+    def close(self) -> None:
+        """Give everything back."""
+        with self._undo as undo:
+            for module in self._modules.values():
+                undo.callback(module.unload)
+            for event in self._events:
+                undo.callback(self.driver.give_back, "cuEventDestroy", event)
