@@ -221,11 +221,6 @@ class Device(Protocol):
         ...
 
 
-def expand(name: str) -> list[str]:  # noqa: ARG001  (no device needs it yet)
-    """The devices that a name such as ``cuda:all`` stands for, one for each worker; [] if any number."""
-    return []
-
-
 def open_device(name: str) -> Device:
     """The device of this name, such as ``sim``."""
     family, _, model = name.partition(":")

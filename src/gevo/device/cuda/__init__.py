@@ -11,11 +11,12 @@ from typing import Any
 
 from gevo.device import Limits
 from gevo.device.cuda.context import Context
+from gevo.device.cuda.driver import initialised
 from gevo.device.cuda.gpu import CudaGpu
 from gevo.device.cuda.memory import CudaBuffer
 from gevo.device.cuda.signature import read
 from gevo.device.ptxas import Resources, assemble
-from gevo.errors import DeviceError
+from gevo.errors import DeviceError, WorkloadError
 from gevo.llvm.codegen import to_ptx
 
 __all__ = ["Cuda", "CudaBuffer", "CudaGpu"]
@@ -47,6 +48,14 @@ class Cuda:
     @property
     def lasting(self) -> bool:
         return True
+
+    def check_fork(self) -> None:
+        """Raise `WorkloadError` if the driver is in use here: a fork could not use it."""
+        if self._context is not None or initialised():
+            raise WorkloadError(
+                f"{self.name}: this process uses CUDA already; let the workload's file import"
+                " nothing that does, or do so within run()"
+            )
 
     @property
     def referee(self) -> str:

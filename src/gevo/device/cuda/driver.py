@@ -6,7 +6,8 @@ releases 12 and 13 share. Nothing is imported before the first GPU is opened.
 
 import os
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, cast
 
 from gevo.device import Poisoned, Stopped
@@ -19,7 +20,7 @@ EXTRA = "pip install 'gevo[cuda]'"
 def bindings() -> Any:
     """NVIDIA's own bindings of the driver."""
     try:
-        from cuda.bindings import driver  # noqa: PLC0415  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
+        from cuda.bindings import driver  # noqa: PLC0415  # pyright: ignore[reportMissingImports, reportMissingTypeStubs, reportAttributeAccessIssue, reportUnknownVariableType]
     except ImportError:
         raise DeviceError(f"cuda needs NVIDIA's cuda-bindings; run {EXTRA}") from None
     return cast("Any", driver)
@@ -75,6 +76,15 @@ class Driver:
         """A number that the driver knows of a GPU, such as ``L2_CACHE_SIZE``."""
         key = getattr(self.api.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
         return int(self.call("cuDeviceGetAttribute", key, device))
+
+
+def initialised() -> bool:
+    """Whether anything in this process has opened a GPU, gevo or not."""
+    for entry in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            if str(entry.readlink()).startswith("/dev/nvidia"):
+                return True
+    return False
 
 
 def start(functions: Any = None) -> Driver:
