@@ -1,34 +1,17 @@
 """A module being edited: a copy-on-write view of the index, and the repair that keeps it valid.
 
-Every choice that repair makes is drawn from the edit's seed by ranking the candidates by a hash of
-(seed, purpose, candidate). The winner stays the winner when other candidates come and go, so an
-edit does much the same in another patch as it did in the one where it was found.
+Every choice that repair makes is drawn from the edit's seed by ranking (`gevo.rank`).
 """
 
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterator
 from itertools import chain, islice
 
-from gevo.llvm.index import Index, name_hash
+from gevo.llvm.index import Index
 from gevo.llvm.model import Instr
+from gevo.rank import choose
 
 NEAREST = 48
 """Repair chooses among this many nearest values; farther ones cost time and rarely help."""
-
-_hash = lru_cache(1 << 16)(name_hash)
-
-
-def rank(seed: int, purpose: str, candidate: str) -> int:
-    """A number that orders candidates: the same everywhere, unrelated between seeds."""
-    mixed = (_hash(candidate) ^ (seed * 0x9E3779B1) ^ _hash(purpose)) & 0xFFFFFFFF
-    mixed = ((mixed ^ (mixed >> 16)) * 0x7FEB352D) & 0xFFFFFFFF
-    mixed = ((mixed ^ (mixed >> 15)) * 0x846CA68B) & 0xFFFFFFFF
-    return mixed ^ (mixed >> 16)
-
-
-def choose(seed: int, purpose: str, candidates: Iterable[str]) -> str | None:
-    """The candidate of the lowest rank; None if there is none."""
-    return min(candidates, key=lambda c: (rank(seed, purpose, c), c), default=None)
 
 
 class Draft:

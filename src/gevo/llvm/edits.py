@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gevo.llvm.draft import Draft, choose, rank
+from gevo.llvm.draft import Draft
 from gevo.llvm.index import Index
 from gevo.llvm.model import TERMINATORS, Instr
 from gevo.llvm.sites import Sites
 from gevo.patch import Edit
+from gevo.rank import choose, rank
 
 CONSTANT = "="
 """Marks an operand argument that is the text of a constant, not the id of a value."""

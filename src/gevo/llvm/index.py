@@ -1,6 +1,5 @@
 """What edits need to look up in a module, computed once when it is loaded."""
 
-import zlib
 from collections import Counter
 
 from gevo.llvm.dominance import Dominance
@@ -108,8 +107,3 @@ def _calls(functions: tuple[Function, ...]) -> list[frozenset[int]]:
                 stack.append(callee)
         reach.append(frozenset(seen))
     return reach
-
-
-def name_hash(name: str) -> int:
-    """A number for a name that is the same on every machine."""
-    return zlib.crc32(name.encode())
