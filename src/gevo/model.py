@@ -56,7 +56,7 @@ class ModelWorkload(Workload):
         raise NotImplementedError
 
     def error(self, outputs: Any, data: Case) -> float:
-        """How wrong the results are, such as 1 − accuracy; computed with NumPy."""
+        """How wrong the results are, such as 1 - accuracy; computed with NumPy."""
         raise NotImplementedError
 
     def arguments(self, case: Case) -> list[Any]:
@@ -69,7 +69,7 @@ class ModelWorkload(Workload):
     def restore(self, text: str) -> Program:
         return _stablehlo().restore(text)
 
-    def cases(self, split: Split) -> list[Case]:
+    def cases(self, split: Split, draw: int = 0) -> list[Case]:  # noqa: ARG002  (data is what there is)
         case = self.data(split)
         if not isinstance(case, Case):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise WorkloadError(f"{self.name}.data must return a gevo.Case, not {case!r:.80}")

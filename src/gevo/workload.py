@@ -34,8 +34,11 @@ if TYPE_CHECKING:
     from gevo.device import Device, Gpu
     from gevo.program import Program
 
-Split = Literal["search", "held-out", "large"]
+Split = Literal["search", "held-out", "large", "fresh"]
+"""Cases that judge every variant; that check the front; one that is large; and ones made anew."""
 SPLITS: tuple[Split, ...] = get_args(Split)
+_FRESH: tuple[Split, ...] = ("search", "search", "held-out", "held-out", "held-out", "held-out")
+"""The sizes of fresh cases."""
 Array = npt.NDArray[Any]
 
 
@@ -118,8 +121,11 @@ class Workload:
 
         return open_device(name)
 
-    def cases(self, split: Split) -> list[Case]:
-        """The cases of a split, smallest first, always the same ones."""
+    def cases(self, split: Split, draw: int = 0) -> list[Case]:
+        """The cases of a split, smallest first, always the same ones.
+
+        Only those of ``fresh`` depend on `draw`: each draw has seeds that no other has.
+        """
         raise NotImplementedError
 
     def run(self, handle: Any, case: Case) -> Any:
@@ -192,13 +198,18 @@ class KernelWorkload(Workload):
 
         return restore(text, kernels=self.kernels)
 
-    def cases(self, split: Split) -> list[Case]:
-        """The cases of a split, smallest first, always the same ones."""
-        count = {"search": self.search_cases, "held-out": self.held_out_cases, "large": 1}[split]
+    def cases(self, split: Split, draw: int = 0) -> list[Case]:
+        sizes: dict[Split, tuple[Split, ...]] = {
+            "search": ("search",) * self.search_cases,
+            "held-out": ("held-out",) * self.held_out_cases,
+            "large": ("large",),
+            "fresh": _FRESH,
+        }
         made: list[Case] = []
-        for index in range(count):
-            rng = np.random.default_rng([SPLITS.index(split), index, 0x6E70])
-            case = self.case(rng, split)
+        for index, size in enumerate(sizes[split]):
+            seeds = [SPLITS.index(split), index, 0x6E70]
+            rng = np.random.default_rng([*seeds, draw] if split == "fresh" else seeds)
+            case = self.case(rng, size)
             if not isinstance(case, Case):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise WorkloadError(f"{self.name}.case must return a gevo.Case, not {case!r}")
             made.append(case)

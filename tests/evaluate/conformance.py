@@ -60,6 +60,8 @@ VERDICTS = {
     "magic": "wrong",
 }
 """The verdict on each kind of edit of the toy program."""
+BOUND_TO_FORKS = ("scribble", "stamps")
+"""Kinds that ruin the memory of their process, which nothing but its end makes good."""
 MEMORY = ("allocates", "nibbles")
 """Kinds that take a while to reach the limit on memory."""
 SLOW = ("loops", "loops-in-c", "sleeps", "ignores", "stops", "threads", "strays-and-sleeps")
@@ -119,7 +121,7 @@ class EvaluatorConformance:
             ("CrashingReference", "reference() fails on case 0 (crash: SIGABRT)"),
             ("Uninitialised", "reads memory that nothing has written"),
             ("NanOutput", "gives NaN in output 0 of case 0"),
-            ("BadCase", "case() fails for 'search': ValueError"),
+            ("BadCase", "cannot make the search cases: ValueError"),
             ("NoCase", "no search case"),
             ("BadRun", "fails on case 0 (crash: AttributeError"),
             ("NoOutput", "must be an array of numbers, not NoneType"),
@@ -128,8 +130,8 @@ class EvaluatorConformance:
     )
     def test_unfit_workloads_are_refused(self, name, words):
         with (
-            self.make(toy(name), device="toy", workers=1) as evaluator,
             pytest.raises(WorkloadError) as caught,
+            self.make(toy(name), device="toy", workers=1) as evaluator,
         ):
             evaluator.prepare()
         assert words in str(caught.value)
@@ -137,8 +139,8 @@ class EvaluatorConformance:
 
     def test_errors_keep_their_kind(self):
         with (
-            self.make(toy("BadProgram"), device="toy") as evaluator,
             pytest.raises(CompileError, match="expected expression\n"),
+            self.make(toy("BadProgram"), device="toy") as evaluator,
         ):
             evaluator.prepare()
         with (
@@ -225,12 +227,57 @@ class EvaluatorConformance:
         assert [_word(evaluation) for evaluation in given] == ["timeout", "timeout"]
         assert all(evaluation.seconds["total"] > 0.1 for evaluation in given)
 
-    def test_devices_of_chance_are_asked_again(self):
-        told = Evaluation(verdict=Verdict.OK, time=1.5, error=0.25, artefact="")
-        [fresh] = self.judge("right 4 #1", name="Chance")
+    @pytest.mark.parametrize("name", ["Chance", "Lasting"])
+    def test_devices_of_chance_measure_in_turns(self, name):
+        with self.make(toy(name), device="toy") as evaluator:
+            assert evaluator.prepare().evaluation.time == 1.0
+            assert not evaluator.prepare().deterministic
+            evaluator.submit(0, patch("right", 100))
+            [(_, faster)] = evaluator.results()
+        assert faster.ok
+        assert math.isclose(faster.time, 1 - 200 / (2000 + 70 + 72), rel_tol=1e-3)
+
+    @pytest.mark.parametrize("name", ["Chance", "Lasting"])
+    def test_devices_of_chance_measure_again_what_is_reported(self, name):
+        [fresh] = self.judge("right 4 #1", name=name)
         told = Evaluation(verdict=Verdict.OK, time=1.5, error=0.0, artefact=fresh.artefact)
-        [again] = self.judge("right 4 #1", name="Chance", known=[("search", told)])
-        assert again.time == fresh.time
+        [known] = self.judge("right 4 #1", name=name, known=[("search", told)])
+        assert known.time == 1.5
+        with self.make(toy(name), device="toy", known=[("held-out", told)]) as evaluator:
+            evaluator.submit(0, patch("right", 4), "held-out")
+            [(_, again)] = evaluator.results()
+        assert again.time < 1
+
+    # --- children that last
+
+    def test_children_that_last_give_the_same_verdicts(self):
+        kinds = [kind for kind in VERDICTS if kind not in BOUND_TO_FORKS]
+        given = self.judge(*(f"{kind} #1" for kind in kinds), name="Lasting")
+        want = {kind: VERDICTS[kind] for kind in kinds}
+        assert dict(zip(kinds, map(_word, given), strict=True)) == want
+
+    def test_a_lasting_child_outlives_what_fails_and_is_replaced_when_it_dies(self):
+        kinds = ["pid", "wrong", "pid", "raises", "pid", "poisons", "pid", "segv", "pid", "sleeps"]
+        with self.make(toy("Lasting"), device="toy", workers=1, patience=0.5) as evaluator:
+            for number, kind in enumerate([*kinds, "pid"]):
+                evaluator.submit(number, patch(kind, number))
+            results = dict(evaluator.results())
+        assert [_word(results[n]) for n in range(1, 10, 2)] == [
+            *("wrong", "crash", "crash", "crash", "timeout"),
+        ]
+        pids = [results[n].fingerprint.split()[0] for n in range(0, 11, 2)]
+        assert pids[0] == pids[1] == pids[2]
+        assert len(set(pids)) == 4
+
+    def test_what_a_device_makes_alike_runs_once(self):
+        with self.make(toy("Lasting"), device="toy", workers=1) as evaluator:
+            for number in range(3):
+                evaluator.submit(number, patch("alike", number))
+            results = dict(evaluator.results())
+        assert len({results[n].artefact for n in results}) == 3
+        assert len({results[n].time for n in results}) == 1
+        assert "run" in results[0].seconds
+        assert "run" not in results[2].seconds
 
     # --- use
 

@@ -11,7 +11,7 @@ from gevo.evaluate import judge
 from gevo.evaluate.sandbox import GaveUpError, GoneError, LateError
 from gevo.evaluate.verdict import Verdict
 from gevo.evaluate.wire import Failed, GarbledError, Header
-from gevo.workload import relative_error
+from gevo.workload import Case, KernelWorkload, relative_error
 
 ARRAYS = hnp.arrays(
     st.sampled_from([np.float32, np.float64, np.float16]), hnp.array_shapes(max_side=5)
@@ -110,7 +110,12 @@ def test_signed_zeros_differ_and_nans_do_not():
 
 
 def error_of(got, want, error=relative_error):
-    return judge.measure_error({"y": np.asarray(got)}, {"y": np.asarray(want)}, error, "case 0")
+    return judge.measure_error(
+        {"y": np.asarray(got)},
+        {"y": np.asarray(want)},
+        lambda got, want: error(got["y"], want["y"]),
+        "case 0",
+    )
 
 
 @given(ARRAYS)
@@ -152,7 +157,7 @@ def test_integers_booleans_scalars_and_nothing():
 def test_the_largest_error_counts():
     got = {"a": np.array([1.0]), "b": np.array([3.0])}
     want = {"a": np.array([1.0]), "b": np.array([2.0])}
-    assert judge.measure_error(got, want, relative_error, "case 0") == 0.5
+    assert KernelWorkload().measure(got, want, Case()) == 0.5
 
 
 @pytest.mark.parametrize(("error", "fine"), [(0.0, True), (1.0, True), (1.1, False)])

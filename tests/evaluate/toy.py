@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gevo.device import Limits, Stopped, Usage
+from gevo.device import Limits, Poisoned, Stopped, Usage
 from gevo.errors import CompileError, DeviceError
 from gevo.patch import Edit, Patch
 from gevo.program import Variant
@@ -59,6 +59,14 @@ class ToyDevice:
     name = "toy"
     deterministic = True
     checks = ()
+    lasting = False
+    referee = ""
+
+    def check_fork(self):
+        pass
+
+    def fingerprint(self, artefact):
+        return ""
 
     def build(self, text):
         if "\nbewilders" in text:
@@ -106,6 +114,12 @@ class ToyGpu:
         return y
 
     def neutral(self, x, y):
+        return y
+
+    def pid(self, x, y):
+        return y
+
+    def alike(self, x, y):
         return y
 
     def marked(self, x, y):
@@ -190,6 +204,9 @@ class ToyGpu:
 
     def traps(self, x, y):
         raise Stopped("crash", "trap")
+
+    def poisons(self, x, y):
+        raise Poisoned("crash", "an illegal memory access")
 
     def raises(self, x, y):
         raise ValueError("no such\nluck")
@@ -342,8 +359,11 @@ class Toy(KernelWorkload):
     source = "toy.py"
     rounding = 1e-5
 
-    def program(self):
+    def load(self):
         return ToyProgram()
+
+    def restore(self, text):
+        return self.load()
 
     def device(self, name):
         if name != "toy":
@@ -428,7 +448,7 @@ class NoOutput(Toy):
 
 
 class BadProgram(Toy):
-    def program(self):
+    def load(self):
         raise CompileError("toy.cu:3:1: error: expected expression\n  y = ;\n      ^")
 
 
@@ -468,7 +488,7 @@ class NanJudge(Toy):
 class DyingWorker(Toy):
     """Its worker is killed before it is ready."""
 
-    def program(self):
+    def restore(self, text):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -478,6 +498,29 @@ class Brief(Toy):
     def run(self, gpu, case):
         time.sleep(0.2)
         return gpu.double(case.x)
+
+
+class LastingDevice(ToyDevice):
+    """One process for all variants; its compiler tells some artefacts from others only by length."""
+
+    deterministic = False
+    lasting = True
+
+    def prepare(self, artefact, kernels):
+        super().prepare(artefact, kernels)
+        self.prepared = artefact
+
+    def fingerprint(self, artefact):
+        assert self.prepared == artefact
+        if b"\npid" in artefact:
+            return f"{os.getpid()} {artefact}"
+        return "alike" if b"\nalike" in artefact else ""
+
+
+class Lasting(Toy):
+    def device(self, name):
+        super().device(name)
+        return LastingDevice()
 
 
 class Chance(Toy):

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from gevo.device import Hazard, Limits, Usage
 from gevo.evaluate import child, judge, linux, sandbox
 from gevo.evaluate.clock import Clock
+from gevo.evaluate.runner import Runner, Running
 from gevo.evaluate.vault import Vault
 from gevo.evaluate.verdict import Verdict
-from gevo.evaluate.wire import GarbledError, Ran
+from gevo.evaluate.wire import GarbledError, Ran, Run
 
 _WHERE = "case 0"
 _ORDERLY = (Verdict.MEMORY, Verdict.TIMEOUT, Verdict.DIVERGENT_BARRIER, Verdict.UNINITIALISED)
@@ -44,9 +45,11 @@ class Checks:
     growth: int = 0
     """The address space that they took."""
 
-    def runs(self) -> list[child.Run]:
+    def runs(self) -> list[Run]:
         """What a variant has to do, after all else."""
-        return [child.Run(0, check.limits, check=check.name) for check in self.named.values()]
+        return [
+            Run(0, check.limits, check=check.name, timed=False) for check in self.named.values()
+        ]
 
     def spares(self, name: str, time: float, par: float) -> bool:
         """Whether a variant of this time need not pass a check: all but the first are for the fast.
@@ -55,9 +58,7 @@ class Checks:
         """
         return time >= par and name != next(iter(self.named))
 
-    def hear(
-        self, name: str, running: sandbox.Child, clock: Clock, rooms: tuple[Vault, ...]
-    ) -> None:
+    def hear(self, name: str, running: Running, clock: Clock, rooms: tuple[Vault, ...]) -> None:
         """Judge one run of a variant by its plain outputs, which are in the first of the rooms."""
         check, (plain, got) = self.named[name], rooms
         try:
@@ -86,7 +87,7 @@ def learn(
     usage: Usage,
     *,
     seconds: float,
-    main: int | None,
+    runner: Runner,
 ) -> Checks:
     """See what the unedited program does in each check, given its plain outputs and usage.
 
@@ -99,12 +100,8 @@ def learn(
     limits = replace(usual, fuel=16 * usual.fuel + 1_000_000)
     for name in bench.device.checks:
         before = linux.address_space()
-        run = child.Run(0, limits, check=name)
-        with sandbox.start(
-            lambda channel, run=run: child.try_artefact(channel, bench, artefact, [run]),
-            seconds=seconds,
-            main=main,
-        ) as running:
+        run = Run(0, limits, check=name, timed=False)
+        with runner.begin(artefact, [run], seconds=seconds) as running:
             try:
                 ran = running.expect(Ran)
                 judge.check_headers(ran.outputs, plain.headers, name)
@@ -123,9 +120,8 @@ def learn(
 
 def _check_close(bench: child.Bench, got: Vault, plain: Vault, where: str) -> None:
     """Where the order of threads may change the rounding, it may change no more than that."""
-    workload = bench.workload
-    error = judge.measure_error(got.arrays, plain.arrays, workload.error, where)
-    if not error <= workload.rounding:
+    error = judge.error_of(bench, 0, got.arrays, plain.arrays, where)
+    if not error <= bench.workload.rounding:
         raise judge.Fault(Verdict.RACE, f"{where}: the output differs by {error:.3g}")
 
 

@@ -6,42 +6,41 @@ runs has been built by the worker: LLVM is safe enough to be called there, and t
 touches need not be copied for every variant.
 """
 
+import gc
 import inspect
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
-from gevo.device import Device, Limits, Stopped, Usage
+from gevo.device import Device, Handle, Limits, Poisoned, Stopped, Usage
 from gevo.errors import SourceError, one_line
 from gevo.evaluate.clock import Clock
-from gevo.evaluate.sandbox import Channel, last_words
-from gevo.evaluate.wire import Failed, Header, Ran, Timed, named_arrays
+from gevo.evaluate.sandbox import Channel, Dropped, last_words
+from gevo.evaluate.turns import Precision, compare
+from gevo.evaluate.wire import Failed, Header, Prepared, Ran, Run, Timed, Turn, named_arrays
 from gevo.find import line_of
 from gevo.patch import Patch
 from gevo.program import Program
-from gevo.workload import Case, KernelWorkload
+from gevo.workload import Case, Workload
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
     """All that a child inherits: everything but the expected outputs."""
 
-    workload: KernelWorkload
+    workload: Workload
     program: Program
     device: Device
     cases: Sequence[Case]
 
 
-class Run(NamedTuple):
-    """One run of an artefact: on which case, with what limits, and how."""
+@dataclass(frozen=True, slots=True)
+class Against:
+    """What a variant is timed in turns with, where times vary, and how well."""
 
-    case: int
-    limits: Limits
-    poison: int = 0
-    check: str | None = None
-    """One of the device's checks."""
+    unedited: bytes
+    precision: Precision
 
 
 def limits_of(usage: Usage) -> Limits:
@@ -53,16 +52,35 @@ def limits_of(usage: Usage) -> Limits:
     )
 
 
-def try_artefact(channel: Channel, bench: Bench, artefact: bytes, runs: Sequence[Run]) -> None:
-    """Do all runs of an artefact."""
+def try_artefact(channel: Channel, bench: Bench, turn: Turn, against: Against) -> None:
+    """Do all runs of one artefact, which is ready to run."""
     clock = Clock()
     clock.add({"fork": channel.forked})
     with _failures_told(channel, clock, bench.workload):
-        for number, run in enumerate(runs):
+        for number, run in enumerate(turn.runs):
             if number:
                 channel.wait()
-            _run(channel, clock, bench, artefact, run)
+            _run(channel, clock, bench, turn.artefact, run, against)
         channel.wait()  # to be looked at, and then killed
+
+
+def serve(channel: Channel, bench: Bench, against: Against) -> None:
+    """Do the runs of one artefact after another, in a child that lasts."""
+    gc.enable()
+    forked = channel.forked
+    while True:
+        turn = channel.turn()
+        clock = Clock()
+        clock.add({"fork": forked})
+        forked = 0.0
+        with _failures_told(channel, clock, bench.workload), suppress(Dropped):
+            with clock("compile"):
+                bench.device.prepare(turn.artefact, ())
+            channel.send(Prepared(bench.device.fingerprint(turn.artefact), clock.take()))
+            for run in turn.runs:
+                channel.wait()
+                _run(channel, clock, bench, turn.artefact, run, against)
+            channel.wait()
 
 
 def try_build(channel: Channel, bench: Bench, patch: Patch, kernels: Sequence[str]) -> None:
@@ -71,7 +89,9 @@ def try_build(channel: Channel, bench: Bench, patch: Patch, kernels: Sequence[st
     with _failures_told(channel, clock, bench.workload):
         text = bench.program.apply(patch).text
         if bench.program.verify(text) is None:
-            bench.device.prepare(bench.device.build(text), kernels)
+            artefact = bench.device.build(text)
+            if not bench.device.lasting:
+                bench.device.prepare(artefact, kernels)
         channel.send(Ran([], Usage(), clock.take()))
 
 
@@ -86,24 +106,47 @@ def refer(channel: Channel, bench: Bench, reference: Callable[[Case], object]) -
             channel.wait()
 
 
-def _run(channel: Channel, clock: Clock, bench: Bench, artefact: bytes, run: Run) -> None:
+def _run(
+    channel: Channel, clock: Clock, bench: Bench, artefact: bytes, run: Run, against: Against
+) -> None:
     with clock("open"):
-        gpu = bench.device.open(artefact, run.limits, poison=run.poison, check=run.check)
+        handle: Handle = bench.device.open(artefact, run.limits, poison=run.poison, check=run.check)
     with clock("check" if run.check else "run"):
-        named = named_arrays(bench.workload.run(gpu, bench.cases[run.case]))
-        usage = gpu.usage(timed=False)
+        named = named_arrays(bench.workload.run(handle, bench.cases[run.case]))
+        usage = handle.usage(timed=False)
     headers = [Header.of(name, array) for name, array in named.items()]
     channel.send(Ran(headers, usage, clock.take()), list(named.values()))
-    if not run.check:
+    if run.timed:
         channel.wait()
+        channel.send(_time(clock, bench, artefact, run, handle, against))
+    handle.close()
+
+
+def _time(
+    clock: Clock, bench: Bench, artefact: bytes, run: Run, handle: Handle, against: Against
+) -> Timed:
+    """The time of a run, or what further runs in turns with the unedited program show it to be."""
+    if bench.device.deterministic:
         with clock("run"):
-            time = gpu.usage().time
-        channel.send(Timed(time, clock.take()))
-    gpu.close()
+            time = handle.usage().time
+        return Timed(time, clock.take())
+    with clock("compile"):
+        bench.device.prepare(against.unedited, ())
+
+    def once(which: bytes) -> float:
+        opened: Handle = bench.device.open(which, run.limits, poison=run.poison)
+        bench.workload.run(opened, bench.cases[run.case])
+        time = opened.usage().time
+        opened.close()
+        return time
+
+    with clock("run"):
+        ratio = compare(lambda: once(artefact), lambda: once(against.unedited), against.precision)
+    return Timed(ratio.value, clock.take(), ratio.spread, ratio.unit)
 
 
 @contextmanager
-def _failures_told(channel: Channel, clock: Clock, workload: KernelWorkload) -> Generator[None]:
+def _failures_told(channel: Channel, clock: Clock, workload: Workload) -> Generator[None]:
     """Tell the worker how the child failed, in place of what it was waiting for."""
     try:
         yield
@@ -111,14 +154,15 @@ def _failures_told(channel: Channel, clock: Clock, workload: KernelWorkload) -> 
         last_words()
         channel.send(Failed("memory", "out of memory", clock.take()))
     except Stopped as stopped:
-        channel.send(Failed(stopped.verdict, str(stopped), clock.take()))
+        last = isinstance(stopped, Poisoned)
+        channel.send(Failed(stopped.verdict, str(stopped), clock.take(), last))
     except SourceError as error:
         channel.send(Failed("compile", str(error), clock.take()))
     except Exception as error:  # noqa: BLE001  (host code may raise anything; all of it is an answer)
         channel.send(Failed("raised", _blame(error, workload), clock.take()))
 
 
-def _blame(error: Exception, workload: KernelWorkload) -> str:
+def _blame(error: Exception, workload: Workload) -> str:
     file = Path(inspect.getfile(type(workload)))
     line = line_of(error, file)
     return f"{one_line(error)} ({file.name}:{line})" if line else one_line(error)

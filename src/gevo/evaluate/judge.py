@@ -3,6 +3,7 @@
 import math
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,11 +14,15 @@ from gevo.evaluate.verdict import Verdict
 from gevo.evaluate.wire import Header
 from gevo.workload import Array
 
+if TYPE_CHECKING:
+    from gevo.evaluate.child import Bench
+
 _HOW = {
     "compile": Verdict.COMPILE,
     "fuel": Verdict.FUEL,
     "memory": Verdict.MEMORY,
     "crash": Verdict.CRASH,
+    "timeout": Verdict.TIMEOUT,
     "raised": Verdict.CRASH,
     "divergent-barrier": Verdict.DIVERGENT_BARRIER,
 }
@@ -160,28 +165,49 @@ def _bits(array: Array) -> Array:
 def measure_error(
     got: Mapping[str, Array],
     want: Mapping[str, Array],
-    error: Callable[[Array, Array], float],
+    measure: Callable[[Mapping[str, Array], Mapping[str, Array]], float],
     where: str,
 ) -> float:
-    """The largest error over the outputs of a case; non-finite is a fault before any comparison."""
-    return max(
-        _error(array, want[name], error, f"{where}: output {name}") for name, array in got.items()
+    """The error of the outputs of a case; non-finite is a fault before any comparison."""
+    pairs = {
+        name: _finite(array, want[name], f"{where}: output {name}") for name, array in got.items()
+    }
+    try:
+        return float(
+            measure({n: pair[0] for n, pair in pairs.items()}, {n: p[1] for n, p in pairs.items()})
+        )
+    except Exception as raised:
+        raise Fault(Verdict.CRASH, f"{where}: error() raised {one_line(raised)}") from raised
+
+
+def error_of(
+    bench: "Bench", case: int, got: Mapping[str, Array], want: Mapping[str, Array], where: str
+) -> float:
+    """The error of the outputs of a case, as the workload measures it."""
+    return measure_error(
+        got, want, lambda g, w: bench.workload.measure(g, w, bench.cases[case]), where
     )
 
 
-def _error(got: Array, want: Array, error: Callable[[Array, Array], float], where: str) -> float:
+def check_near(
+    bench: "Bench", case: int, first: Mapping[str, Array], second: Mapping[str, Array], where: str
+) -> None:
+    """Two runs of a program that is never quite the same must agree but for rounding."""
+    error = error_of(bench, case, second, first, where)
+    if not error <= bench.workload.rounding:
+        raise Fault(Verdict.FLAKY, f"{where}: two runs differ by {error:.3g}")
+
+
+def _finite(got: Array, want: Array, where: str) -> tuple[Array, Array]:
+    """An output and what it should be, with nothing in them that is not a finite number."""
     fine_got, fine_want = np.isfinite(got), np.isfinite(want)
     if not fine_want.all():
-        got, want = _match_nonfinite(got, want, fine_got, fine_want, where)
-    elif not fine_got.all():
+        return _match_nonfinite(got, want, fine_got, fine_want, where)
+    if not fine_got.all():
         raise Fault(
             Verdict.NONFINITE, f"{where} {_at(~fine_got, got)} where the reference is finite"
         )
-    try:
-        value = float(error(got, want))
-    except Exception as raised:
-        raise Fault(Verdict.CRASH, f"{where}: error() raised {one_line(raised)}") from raised
-    return value
+    return got, want
 
 
 def _match_nonfinite(

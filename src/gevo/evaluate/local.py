@@ -12,13 +12,15 @@ from typing import Self
 import msgspec
 
 from gevo import errors
+from gevo.device import expand
 from gevo.errors import EvaluationError, GevoError, OptionError, WorkloadError
 from gevo.evaluate.process import MARKER, Process
 from gevo.evaluate.verdict import Evaluation, Verdict
 from gevo.evaluate.wire import Baseline, FromWorker, Job, Prepare, Refused, Start
-from gevo.find import Spec, spec_of
+from gevo.find import Spec, load_workload, spec_of
 from gevo.patch import Patch
-from gevo.workload import KernelWorkload, Split
+from gevo.program import Program
+from gevo.workload import Split, Workload
 
 _TRIES = 2
 """A patch that takes this many workers with it is judged for it."""
@@ -48,16 +50,19 @@ class Local:
     `tolerance` is the error up to which a variant is `ok` (at least the workload's `rounding`),
     `patience` the least number of seconds that a variant is given, and `known` what was learnt
     before with the same workload, device and tolerance: artefacts that need not be run again.
+    `program` saves loading the workload's program, and `draw` chooses the fresh cases.
     """
 
     def __init__(
         self,
-        workload: KernelWorkload | Spec,
+        workload: Workload | Spec,
         *,
+        program: Program | None = None,
         device: str = "sim",
         workers: int = 1,
         tolerance: float | None = None,
         patience: float = 5.0,
+        draw: int = 0,
         known: Iterable[tuple[Split, Evaluation]] = (),
     ) -> None:
         if workers < 1:
@@ -68,7 +73,9 @@ class Local:
                 " put that part under `if __name__ == '__main__':`"
             )
         spec = workload if isinstance(workload, Spec) else spec_of(workload)
-        self._start = Start(spec, device, tolerance, patience, sys.path.copy())
+        text = (program or load_workload(spec).load()).text
+        self._devices = expand(device) or [device] * workers
+        self._start = Start(spec, device, text, tolerance, patience, draw, sys.path.copy())
         self._baselines: dict[Split, Baseline] = {}
         self._asked: set[Split] = set()
         self._waiting: deque[_Task] = deque()
@@ -83,8 +90,8 @@ class Local:
         self._closed = False
         self._selector = DefaultSelector()
         self._workers: list[_Worker] = []
-        for _ in range(workers):
-            self._spawn()
+        for name in self._devices:
+            self._spawn(name)
 
     def __enter__(self) -> Self:
         return self
@@ -208,8 +215,8 @@ class Local:
 
     # --- workers come and go ---------------------------------------------------------------------
 
-    def _spawn(self) -> _Worker:
-        worker = _Worker(self._start)
+    def _spawn(self, device: str) -> _Worker:
+        worker = _Worker(msgspec.structs.replace(self._start, device=device))
         worker.since = time.monotonic()
         self._workers.append(worker)
         self._selector.register(worker, EVENT_READ, worker)
@@ -238,7 +245,7 @@ class Local:
             self._count_stillborn(how)
         elif tasks:
             tasks[0].tries += 1
-        fresh = self._spawn()
+        fresh = self._spawn(worker.device)
         if tasks and tasks[0].tries >= _TRIES:
             verdict = Verdict.TIMEOUT if late else Verdict.CRASH
             detail = f"its worker ended {_TRIES} times: {how}"

@@ -31,6 +31,7 @@ class Process(Generic[Task]):
     """A worker, and what it has been given to do."""
 
     def __init__(self, start: Start) -> None:
+        self.device = start.device
         self.tasks: deque[Task] = deque()
         """Given to it and not yet answered, in order."""
         self.asked: set[Split] = set()

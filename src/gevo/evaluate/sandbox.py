@@ -20,11 +20,20 @@ from typing import NoReturn, Self, TypeVar
 import numpy as np
 
 from gevo.evaluate import linux
-from gevo.evaluate.wire import LARGEST_FROM_CHILD, Failed, FromChild, GarbledError, Inbox, frame
+from gevo.evaluate.wire import (
+    LARGEST,
+    LARGEST_FROM_CHILD,
+    Failed,
+    FromChild,
+    GarbledError,
+    Inbox,
+    Turn,
+    frame,
+)
 from gevo.workload import Array
 
 _Expected = TypeVar("_Expected")
-_GO = b"g"
+_GO, _DROP = b"g", b"d"
 _TAIL = 2048
 _LAST_WORDS = 16 << 20
 """Bytes of address space kept back, so that a child out of memory can still say so."""
@@ -57,6 +66,10 @@ class GaveUpError(Exception):
         self.message = message
 
 
+class Dropped(Exception):  # noqa: N818  (a child is told so, and no mistake)
+    """The worker has seen enough of an artefact."""
+
+
 class Channel:
     """The child's end: it says what it has done, and waits for leave to go on."""
 
@@ -71,8 +84,23 @@ class Channel:
             self._end.sendall(array.reshape(-1).view(np.uint8).data)
 
     def wait(self) -> None:
-        if self._end.recv(1) != _GO:
-            os._exit(0)
+        match self._end.recv(1):
+            case b"g":
+                return
+            case b"d":
+                raise Dropped
+            case _:
+                os._exit(0)
+
+    def turn(self) -> Turn:
+        """What to do next, in a child that lasts."""
+        inbox: Inbox[Turn] = Inbox(Turn, LARGEST)
+        while (turn := inbox.take()) is None:
+            data = self._end.recv(inbox.missing)
+            if not data:
+                os._exit(0)
+            inbox.feed(data)
+        return turn
 
 
 class Child:
@@ -113,6 +141,20 @@ class Child:
             self._hung_up()
         except BlockingIOError:
             raise GarbledError("it does not read its channel") from None
+
+    def turn(self, turn: Turn, seconds: float) -> None:
+        """Give a child that lasts something to do, for at most `seconds`."""
+        self._deadline = time.monotonic() + seconds
+        self._tail = b""
+        self._end.settimeout(seconds)
+        with contextlib.suppress(OSError):  # `expect` says how it ended, or that it is late
+            self._end.sendall(frame(turn))
+        self._end.setblocking(False)
+
+    def drop(self) -> None:
+        """Have a child that lasts, and now waits for leave, give up what it is at."""
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self._end.send(_DROP)
 
     def expect(self, kind: type[_Expected]) -> _Expected:
         """The child's next message, which must be of this kind."""

@@ -1,54 +1,27 @@
-"""A workload on one split, ready to judge variants: cases, expected outputs, limits, deadline.
-
-Setting it up runs the unedited program in a child, as if it were a variant; what comes out is the
-measure of all the others.
-"""
+"""A workload on one split, ready to judge variants: cases, expected outputs, limits, deadline."""
 
 import gc
 import hashlib
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NoReturn
+from dataclasses import replace
 
 import msgspec
-import numpy as np
 
-from gevo.device import Limits, Usage
 from gevo.errors import EvaluationError, WorkloadError
-from gevo.evaluate import build, checks, child, judge, linux, sandbox
+from gevo.evaluate import build, child, judge, sandbox
 from gevo.evaluate.clock import Clock
-from gevo.evaluate.vault import Vault
+from gevo.evaluate.runner import Forks, Lasting, Runner, Running
+from gevo.evaluate.turns import QUICK, THOROUGH
+from gevo.evaluate.unedited import FAILURES, Study
 from gevo.evaluate.verdict import Evaluation, Verdict
-from gevo.evaluate.wire import Baseline, GarbledError, Header, Ran, Timed
+from gevo.evaluate.wire import Baseline, Prepared, Ran, Run, Timed
 from gevo.patch import Patch
-from gevo.workload import Array, Split
+from gevo.workload import Split
 
-_SETUP = {"search": 60.0, "held-out": 600.0, "large": 600.0}
+_SETUP = {"search": 60.0, "held-out": 600.0, "large": 600.0, "fresh": 600.0}
 """Seconds that the unedited program, or the reference, may take over all cases of a split."""
-_FAILURES = (
-    judge.Fault,
-    GarbledError,
-    sandbox.GaveUpError,
-    sandbox.GoneError,
-    sandbox.LateError,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What a variant must give for one case, and what it may use."""
-
-    want: Mapping[str, Array]
-    """The reference, by output."""
-    headers: tuple[Header, ...]
-    """Names, types and shapes of the outputs, as the unedited program gives them."""
-    rooms: tuple[Vault, ...]
-    """Where the outputs of a variant are put: one for each run of the case."""
-    changed: frozenset[int]
-    """Uploaded buffers that the unedited program itself writes to."""
-    limits: Limits
 
 
 class Trial:
@@ -65,25 +38,29 @@ class Trial:
     ) -> None:
         self._bench = bench
         self._main = main
-        self._name = bench.workload.name
+        workload, device = bench.workload, bench.device
         self._deadline = _SETUP[split]
-        runs, artefact = self._run_unedited(checked=split != "large")
-        self._expected = self._expect(runs, self._refer())
+        artefact = self._artefact(bench.program.text)
+        self._runner = _runner(bench, split, artefact, main)
+        study = Study(bench, self._runner, seconds=self._deadline, main=main)
+        self._unedited = study.learn(artefact, checked=split != "large")
+        self._expected = self._unedited.expected
         self._plan = self._runs()
-        del runs
         gc.collect()
         gc.freeze()  # so that no collection in a child walks, and so copies, what it inherits
-        self._tolerance = bench.workload.rounding
+        self._tolerance = workload.bound(math.inf, 0.0)  # as strict as it can be without knowing
         self._notes = [f" ({case!r})" for case in bench.cases]
         self._par = math.inf
-        unedited = self._check_unedited(artefact)
+        unedited = self._check_unedited(hashlib.sha256(artefact).hexdigest())
         if split == "search" and unedited.time is not None:
             self._par = unedited.time
         profile = self._profile() if split == "search" else {}
         # The second time around, when whatever a device prepares once has been prepared.
-        self._deadline = max(patience, 30 * unedited.seconds["total"])
+        patient = 5 if device.lasting else 30
+        self._deadline = max(patience, patient * unedited.seconds["total"])
         self._notes = [""] * len(bench.cases)
-        self._tolerance = max(self._tolerance, tolerance or 0.0)
+        allowed = workload.tolerance if tolerance is None else tolerance
+        self._tolerance = workload.bound(unedited.error or 0.0, allowed)
         self.baseline = Baseline(
             split=split,
             evaluation=unedited,
@@ -91,18 +68,23 @@ class Trial:
             cases=tuple(map(repr, bench.cases)),
             tolerance=self._tolerance,
             deadline=self._deadline,
-            device=bench.device.name,
-            deterministic=bench.device.deterministic,
+            device=device.name,
+            deterministic=device.deterministic,
+            referee=device.referee,
             program=bench.program.digest,
             digest=self._digest(),
         )
+
+    def rest(self) -> None:
+        """Give back what only judging needs; it comes back by itself."""
+        self._runner.rest()
 
     # --- judging ---------------------------------------------------------------------------------
 
     def evaluate(
         self, patch: Patch, known: Mapping[str, Evaluation], *, careful: bool = False
     ) -> Evaluation:
-        """Judge one patch; `known` holds the evaluations of artefacts seen before.
+        """Judge one patch; `known` holds the evaluations of what ran before, by identity.
 
         What is built here could take this process down. If it did so before, be `careful`: let a
         child try first.
@@ -118,7 +100,9 @@ class Trial:
                 skipped = len(variant.skipped)
                 artefact = build.build(self._bench, variant.text, clock)
                 digest = hashlib.sha256(artefact).hexdigest()
-                result = known.get(digest) or self._try(artefact, clock, began + self._deadline)
+                result = known.get(digest) or self._try(
+                    artefact, known, clock, began + self._deadline
+                )
             except judge.Fault as fault:
                 result = Evaluation(verdict=fault.verdict, detail=fault.detail)
         return msgspec.structs.replace(
@@ -127,8 +111,9 @@ class Trial:
 
     def _rehearse(self, patch: Patch) -> None:
         """Let a child build a variant, to see whether it lives to tell."""
+        self._runner.rest()
         with sandbox.start(
-            lambda channel: child.try_build(channel, self._bench, patch, self._kernels),
+            lambda channel: child.try_build(channel, self._bench, patch, self._unedited.kernels),
             seconds=self._deadline,
             main=self._main,
         ) as running:
@@ -137,182 +122,124 @@ class Trial:
             except sandbox.GoneError as gone:
                 how = judge.fault_of(gone, self._deadline).detail
                 raise judge.Fault(Verdict.COMPILE, how) from None
-            except _FAILURES as failure:
+            except FAILURES as failure:
                 raise judge.fault_of(failure, self._deadline) from None
 
-    def _try(self, artefact: bytes, clock: Clock, until: float) -> Evaluation:
+    def _try(
+        self, artefact: bytes, known: Mapping[str, Evaluation], clock: Clock, until: float
+    ) -> Evaluation:
         """Run an artefact in a child, and judge what comes out."""
-        build.warm(self._bench, artefact, self._kernels, clock)
-        running = sandbox.start(
-            lambda channel: child.try_artefact(channel, self._bench, artefact, self._plan),
-            seconds=until - time.monotonic(),
-            room=self._room,
-            main=self._main,
+        if not self._bench.device.lasting:
+            build.warm(self._bench, artefact, self._unedited.kernels, clock)
+        running = self._runner.begin(
+            artefact, self._plan, seconds=until - time.monotonic(), room=self._unedited.room
         )
+        fingerprint = ""
         try:
-            return self._hear(running, clock)
-        except _FAILURES as failure:
+            if self._bench.device.lasting:
+                prepared = running.expect(Prepared)
+                clock.add(prepared.seconds)
+                fingerprint = prepared.fingerprint
+                if fingerprint in known:
+                    return known[fingerprint]
+                running.go()
+            result = self._hear(running, clock)
+        except FAILURES as failure:
             if isinstance(failure, sandbox.GaveUpError):
                 clock.add(failure.message.seconds)
-            raise judge.fault_of(failure, self._deadline) from None
+            fault = judge.fault_of(failure, self._deadline)
+            result = Evaluation(verdict=fault.verdict, detail=fault.detail)
         finally:
             with clock("end"):
                 running.end()
+        return msgspec.structs.replace(result, fingerprint=fingerprint)
 
-    def _hear(self, running: sandbox.Child, clock: Clock) -> Evaluation:
+    def _hear(self, running: Running, clock: Clock) -> Evaluation:
         """Follow a child through the plan; any fault ends it."""
         times: dict[int, float] = {}
-        worst = 0.0
-        for number, (case, _, poison, check) in enumerate(self._plan):
-            if check and self._checks.spares(check, sum(times.values()), self._par):
+        worst = spread = 0.0
+        for number, run in enumerate(self._plan):
+            if run.check and self._spared(run.check, times):
                 break
             if number:
                 running.go()
-            if check:
-                self._checks.hear(check, running, clock, self._expected[0].rooms)
+            if run.check:
+                self._unedited.checks.hear(run.check, running, clock, self._expected[0].rooms)
                 continue
             ran = running.expect(Ran)
             clock.add(ran.seconds)
             with clock("judge"):
-                worst = max(worst, self._judge(running, ran, case, poison))
-            running.go()
-            timed = running.expect(Timed)
-            clock.add(timed.seconds)
-            judge.check_time(timed.time)
-            # The slower of two runs, so that lucky content of empty memory wins nothing.
-            times[case] = max(times.get(case, 0.0), timed.time)
-        return Evaluation(verdict=Verdict.OK, time=sum(times.values()), error=worst)
+                worst = max(worst, self._judge(running, ran, run))
+            if run.timed:
+                running.go()
+                timed = running.expect(Timed)
+                clock.add(timed.seconds)
+                judge.check_time(timed.time)
+                # The slower of two runs, so that lucky content of empty memory wins nothing.
+                times[run.case] = max(times.get(run.case, 0.0), timed.time)
+                spread = max(spread, timed.spread)
+        return Evaluation(verdict=Verdict.OK, time=self._whole(times), error=worst, spread=spread)
 
-    def _judge(self, running: sandbox.Child, ran: Ran, case: int, poison: int) -> float:
+    def _spared(self, check: str, times: Mapping[int, float]) -> bool:
+        return self._unedited.checks.spares(check, self._whole(times), self._par)
+
+    def _whole(self, times: Mapping[int, float]) -> float:
+        """The time of all cases."""
+        return sum(value * self._expected[case].share for case, value in times.items())
+
+    def _judge(self, running: Running, ran: Ran, run: Run) -> float:
         """The error of one run; raises `Fault` for all that is worse than an error."""
+        case = run.case
         expected = self._expected[case]
         where = f"case {case}{self._notes[case]}"
         judge.check_headers(ran.outputs, expected.headers, where)
-        got = expected.rooms[poison]
+        got = expected.rooms[run.poison]
         got.fill(running.fill)
         error = 0.0
-        if poison:
+        if not run.poison:
+            error = judge.error_of(self._bench, case, got.arrays, expected.want, where)
+        elif self._unedited.exact:
             judge.check_same(expected.rooms[0].arrays, got.arrays, where)
         else:
-            measure = self._bench.workload.error
-            error = judge.measure_error(got.arrays, expected.want, measure, where)
+            judge.check_near(self._bench, case, expected.rooms[0].arrays, got.arrays, where)
         judge.check_inputs(ran.usage.changed, expected.changed, where)
         judge.check_error(error, self._tolerance, where)
         return error
 
     # --- setting up ------------------------------------------------------------------------------
 
-    def _run_unedited(self, *, checked: bool) -> tuple[list[tuple[Vault, Usage]], str]:
-        """The outputs and usage of the unedited program on every case, without limits."""
-        runs = [child.Run(case, Limits()) for case in range(len(self._bench.cases))]
-        artefact = self._artefact(self._bench.program.text)
-        before = linux.address_space()
-        results: list[tuple[Vault, Usage]] = []
-        with sandbox.start(
-            lambda channel: child.try_artefact(channel, self._bench, artefact, runs),
-            seconds=self._deadline,
-            main=self._main,
-        ) as running:
-            try:
-                for case in range(len(runs)):
-                    if case:
-                        running.go()
-                    ran = running.expect(Ran)
-                    results.append((_receive(running, ran), ran.usage))
-                    running.go()
-                    running.expect(Timed)
-            except _FAILURES as failure:
-                self._refuse("the unedited program fails", failure, len(results))
-            growth = linux.peak_address_space(running.pid) - before
-        self._checks = (
-            checks.learn(
-                self._bench, artefact, *results[0], seconds=self._deadline, main=self._main
-            )
-            if checked
-            else checks.Checks(self._bench)
-        )
-        self._room = 2 * max(growth, self._checks.growth) + (256 << 20)
-        launched = (kernel for _, usage in results for kernel in usage.kernels)
-        self._kernels = tuple(dict.fromkeys(launched))
-        return results, hashlib.sha256(artefact).hexdigest()
-
     def _artefact(self, text: str) -> bytes:
-        """The artefact of the unedited program; what is wrong with it is the user's to know."""
+        """The artefact of an unedited program; what is wrong with it is the user's to know."""
         artefact = self._bench.device.build(text)
-        self._bench.device.prepare(artefact, ())
+        if not self._bench.device.lasting:
+            self._bench.device.prepare(artefact, ())
         return artefact
 
-    def _refer(self) -> list[Vault] | None:
-        """The workload's own reference for every case, computed where no variant can see it."""
-        reference = self._bench.workload.reference
-        if reference is None:
-            return None
-        results: list[Vault] = []
-        with sandbox.start(
-            lambda channel: child.refer(channel, self._bench, reference),
-            seconds=self._deadline,
-            main=self._main,
-        ) as running:
-            try:
-                for _ in self._bench.cases:
-                    results.append(_receive(running, running.expect(Ran)))
-                    running.go()
-            except _FAILURES as failure:
-                self._refuse("reference() fails", failure, len(results))
-        return results
+    def _profile(self) -> dict[str, float]:
+        """How often each block runs; on the referee if the device itself cannot count marks."""
+        bench = self._bench
+        marked = bench.program.marked()
+        if bench.device.lasting:
+            if not bench.device.referee:
+                return {}
+            bench = replace(bench, device=bench.workload.device(bench.device.referee))
+        if marked == bench.program.text:
+            return {}
+        artefact = bench.device.build(marked)
+        runner = Forks(bench, child.Against(artefact, QUICK), self._main)
+        self._runner.rest()
+        return Study(bench, runner, seconds=self._deadline, main=self._main).profile(artefact)
 
-    def _expect(
-        self, runs: list[tuple[Vault, Usage]], references: list[Vault] | None
-    ) -> list[Expected]:
-        expected: list[Expected] = []
-        for case, (outputs, usage) in enumerate(runs):
-            want = references[case] if references else outputs
-            if references:
-                self._check_shapes(case, outputs, want)
-            else:
-                self._check_numbers(case, outputs)
-            expected.append(
-                Expected(
-                    want={name: want.arrays[name] for name in outputs.arrays},
-                    headers=outputs.headers,
-                    rooms=tuple(Vault(outputs.headers) for _ in range(1 if case else 2)),
-                    changed=frozenset(usage.changed),
-                    limits=child.limits_of(usage),
-                )
-            )
-        return expected
-
-    def _runs(self) -> list[child.Run]:
+    def _runs(self) -> list[Run]:
         """The runs of an evaluation: the smallest case and that with another poison, the rest, checks."""
-        plain = [child.Run(case, one.limits) for case, one in enumerate(self._expected)]
-        again = plain[0]._replace(poison=1)
-        return [plain[0], again, *plain[1:], *self._checks.runs()]
-
-    def _check_shapes(self, case: int, outputs: Vault, want: Vault) -> None:
-        given, named = (
-            {h.name: h.shape for h in outputs.headers},
-            {h.name: h.shape for h in want.headers},
-        )
-        for name in given.keys() | named.keys():
-            if given.get(name) != named.get(name):
-                raise WorkloadError(
-                    f"{self._name}: on case {case}, run() gives output {name} the shape"
-                    f" {given.get(name)} and reference() {named.get(name)}; make them agree"
-                )
-
-    def _check_numbers(self, case: int, outputs: Vault) -> None:
-        """A NaN that no reference asks for most likely comes from memory that nothing has written."""
-        for name, array in outputs.arrays.items():
-            if array.dtype.kind in "fc" and np.isnan(array).any():
-                raise WorkloadError(
-                    f"{self._name}: the unedited program gives NaN in output {name} of case {case};"
-                    " initialise what it reads or, if that is right, define reference()"
-                )
+        plain = [Run(case, one.limits) for case, one in enumerate(self._expected)]
+        again = Run(0, plain[0].limits, poison=1, timed=self._bench.device.deterministic)
+        return [plain[0], again, *plain[1:], *self._unedited.checks.runs()]
 
     def _check_unedited(self, artefact: str) -> Evaluation:
         """Judge the unedited program as any variant: it must be within its own rounding."""
         unedited = self.evaluate(Patch(), {})
-        about = f"{self._name}: the unedited program"
+        about = f"{self._bench.workload.name}: the unedited program"
         if unedited.verdict is Verdict.FLAKY:
             raise WorkloadError(
                 f"{about} reads memory that nothing has written ({unedited.detail}); initialise it"
@@ -328,31 +255,9 @@ class Trial:
             raise EvaluationError(
                 f"{about} gives another artefact each time it is built for {self._bench.device.name}"
             )
-        return unedited
-
-    def _profile(self) -> dict[str, float]:
-        """How often each block runs on the smallest case."""
-        artefact = self._artefact(self._bench.program.marked())
-        with sandbox.start(
-            lambda channel: child.try_artefact(
-                channel, self._bench, artefact, [child.Run(0, Limits())]
-            ),
-            seconds=self._deadline,
-            main=self._main,
-        ) as running:
-            try:
-                marks = running.expect(Ran).usage.marks
-            except _FAILURES as failure:
-                self._refuse("the program with a mark in every block fails", failure, 0)
-        return {block: float(count) for block, count in marks.items()}
-
-    def _refuse(self, what: str, failure: Exception, case: int) -> NoReturn:
-        fault = judge.fault_of(failure, self._deadline)
-        late = fault.verdict is Verdict.TIMEOUT
-        remedy = "; see whether it ends at all, or make the cases smaller" if late else ""
-        raise WorkloadError(
-            f"{self._name}: {what} on case {case} ({fault.verdict}: {fault.detail}){remedy}"
-        ) from failure
+        if self._bench.device.deterministic:
+            return unedited
+        return msgspec.structs.replace(unedited, time=1.0)  # times are relative to its own
 
     def _digest(self) -> str:
         digest = hashlib.sha256()
@@ -363,7 +268,9 @@ class Trial:
         return digest.hexdigest()
 
 
-def _receive(running: sandbox.Child, ran: Ran) -> Vault:
-    vault = Vault(ran.outputs)
-    vault.fill(running.fill)
-    return vault
+def _runner(bench: child.Bench, split: Split, unedited: bytes, main: int | None) -> Runner:
+    against = child.Against(unedited, QUICK if split == "search" else THOROUGH)
+    if not bench.device.lasting:
+        return Forks(bench, against, main)
+    # What is reported must not depend on the luck of one process.
+    return Lasting(bench, against, main, fresh=split != "search")

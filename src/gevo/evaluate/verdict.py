@@ -44,8 +44,12 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     error: float | None = None
     detail: str = ""
     """One line for people: which case, which value, which signal."""
+    spread: float = 0.0
+    """How far `time` may be off, relative to it; 0 where the device is deterministic."""
     artefact: str = ""
     """SHA-256 of the artefact, if it got that far."""
+    fingerprint: str = ""
+    """What the device made of the artefact, if it has a compiler of its own."""
     skipped: int = 0
     """Edits of the patch that did nothing."""
     seconds: dict[str, float] = msgspec.field(default_factory=dict[str, float])
@@ -54,6 +58,11 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def ok(self) -> bool:
         return self.verdict is Verdict.OK
+
+    @property
+    def identity(self) -> str:
+        """The same for variants that run alike."""
+        return self.fingerprint or self.artefact
 
     @property
     def reusable(self) -> bool:

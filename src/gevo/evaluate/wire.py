@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 import numpy as np
 
-from gevo.device import Usage
+from gevo.device import Limits, Usage
 from gevo.errors import GevoError
 from gevo.evaluate.verdict import Evaluation
 from gevo.find import Spec
@@ -42,8 +42,12 @@ class Start(msgspec.Struct, frozen=True, tag=True):
 
     spec: Spec
     device: str
+    program: str
+    """The program's text."""
     tolerance: float | None
     patience: float
+    draw: int
+    """Which cases are the fresh ones."""
     path: list[str]
     """The main process's `sys.path`."""
 
@@ -83,6 +87,8 @@ class Baseline(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """Seconds that a variant is given."""
     device: str
     deterministic: bool
+    referee: str
+    """Another device on which the front must pass; "" if there is none."""
     program: str
     """The program's digest."""
     digest: str
@@ -116,9 +122,23 @@ class Ran(msgspec.Struct, frozen=True, tag=True):
 
 
 class Timed(msgspec.Struct, frozen=True, tag=True):
-    """The time of the run before, as the device measured it."""
+    """The time of the run before, as the device measured it.
+
+    Where a device's times vary, it is that over the unedited program's, measured in turns.
+    """
 
     time: float
+    seconds: dict[str, float]
+    spread: float = 0.0
+    """How far it may be off, relative to it."""
+    unit: float = 1.0
+    """The unedited program's time, where `time` is relative to that."""
+
+
+class Prepared(msgspec.Struct, frozen=True, tag=True):
+    """A lasting child is ready to run an artefact, which it knows by this fingerprint."""
+
+    fingerprint: str
     seconds: dict[str, float]
 
 
@@ -128,6 +148,29 @@ class Failed(msgspec.Struct, frozen=True, tag=True):
     how: str
     detail: str
     seconds: dict[str, float]
+    last: bool = False
+    """Whether nothing more can be run in its process."""
+
+
+# --- from a worker to its child ------------------------------------------------------------------
+
+
+class Run(msgspec.Struct, frozen=True):
+    """One run of an artefact: on which case, with what limits, and how."""
+
+    case: int
+    limits: Limits
+    poison: int = 0
+    check: str | None = None
+    """One of the device's checks."""
+    timed: bool = True
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """What a lasting child is to do next."""
+
+    artefact: bytes
+    runs: list[Run]
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -156,7 +199,7 @@ class Header(msgspec.Struct, frozen=True):
 
 FromMain = Start | Prepare | Job
 FromWorker = Baseline | Result | Refused
-FromChild = Ran | Timed | Failed
+FromChild = Prepared | Ran | Timed | Failed
 
 
 def frame(message: Any) -> bytes:

@@ -43,13 +43,16 @@ class Worker:
         self._start = start
         self._main = main
         self._workload = load_workload(start.spec)
-        self._program = self._workload.load()
+        self._program = self._workload.restore(start.program)
         self._device = self._workload.device(start.device)
         self._trials: dict[Split, Trial] = {}
         self._known: dict[Split, dict[str, Evaluation]] = {}
 
     def answer(self, message: Prepare | Job) -> Iterator[FromWorker]:
         """Answer one message; a split that is met for the first time gives its baseline first."""
+        for split, other in self._trials.items():
+            if split != message.split:
+                other.rest()  # what lasts of one must not be in the way of another
         if message.split not in self._trials:
             trial = self._prepare(message.split)
             self._trials[message.split] = trial
@@ -64,18 +67,18 @@ class Worker:
         trial = self._trials[job.split]
         signal.setitimer(signal.ITIMER_REAL, trial.baseline.deadline + _GRACE)
         known = self._known.setdefault(job.split, {})
-        evaluation = trial.evaluate(
-            Patch.parse(job.patch),
-            known if trial.baseline.deterministic else {},
-            careful=job.careful,
-        )
+        if not trial.baseline.deterministic and job.split != "search":
+            known = {}  # asked for again, it is to be measured again
+        evaluation = trial.evaluate(Patch.parse(job.patch), known, careful=job.careful)
         signal.setitimer(signal.ITIMER_REAL, 0)
         self._learn(job.split, evaluation)
         return evaluation
 
     def _learn(self, split: Split, evaluation: Evaluation) -> None:
         if evaluation.reusable:
-            self._known.setdefault(split, {}).setdefault(evaluation.artefact, evaluation)
+            known = self._known.setdefault(split, {})
+            known.setdefault(evaluation.artefact, evaluation)
+            known.setdefault(evaluation.identity, evaluation)
 
     def _prepare(self, split: Split) -> Trial:
         start = self._start
@@ -89,13 +92,13 @@ class Worker:
 
     def _cases(self, split: Split) -> list[Case]:
         try:
-            cases = self._workload.cases(split)
+            cases = self._workload.cases(split, self._start.draw)
         except GevoError:
             raise
         except Exception as error:
             file = Path(sys.modules[type(self._workload).__module__].__file__ or "")
             raise WorkloadError(
-                f"{file.name}:{line_of(error, file)}: case() fails for {split!r}: {one_line(error)}"
+                f"{file.name}:{line_of(error, file)}: cannot make the {split} cases: {one_line(error)}"
             ) from error
         if not cases:
             raise WorkloadError(f"{self._workload.name} has no {split} case; ask for at least one")

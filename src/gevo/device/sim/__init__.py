@@ -55,6 +55,9 @@ class Sim:
     def lasting(self) -> bool:
         return False
 
+    def check_fork(self) -> None:
+        """Always possible."""
+
     @property
     def referee(self) -> str:
         return ""
