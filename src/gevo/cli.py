@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import App, CycloptsError, Parameter
 from rich.console import Console
@@ -12,12 +12,13 @@ from rich.console import Console
 from gevo.cost import costs
 from gevo.device.sim.timing import gpus, load_gpu
 from gevo.errors import GevoError
-from gevo.export import export_variant, inspect_variant, write_text
+from gevo.export import Form, export_variant, inspect_variant, save, to_stdout, told
 from gevo.options import Options
 from gevo.report.costs import render
 from gevo.report.terminal import LiveView, details, summary
 from gevo.result import Result
 from gevo.run import optimize, resume, summarise
+from gevo.snippets import Loader
 from gevo.suite import SUITE
 
 app = App(
@@ -140,10 +141,12 @@ def export(
     /,
     *,
     variant: str | None = None,
-    format: Literal["ll", "ptx", "patch"] = "ptx",  # noqa: A002  (the option's name)
+    format: Form | None = None,  # noqa: A002  (the option's name)
+    arch: str | None = None,
+    loader: Loader = "cupy",
     output: Path | None = None,
 ) -> None:
-    """Write one variant to a file, or to stdout.
+    """Write one variant to a file, with a manifest and a script that loads it; or to stdout.
 
     Parameters
     ----------
@@ -152,16 +155,25 @@ def export(
     variant
         Its id, such as v17; the best validated one if not given.
     format
-        LLVM-IR, PTX, or the patch itself.
+        ptx (the default), cubin or ll for kernels; mlir (the default), bytecode or jax for models;
+        patch for the edits themselves.
+    arch
+        The GPU that PTX or machine code is made for, such as sm_80; what the source was compiled
+        for if not given.
+    loader
+        What the script loads kernels with: CuPy, PyCUDA or the CUDA driver API.
     output
-        The file to write.
+        The file to write; FILE.json and FILE.load.py come beside it.
 
     """
-    text = export_variant(run, variant, format)
+    name = output.name if output else None
+    exported = export_variant(run, variant, format, arch=arch, loader=loader, name=name)
     if output is None:
-        print(text, end="" if text.endswith("\n") else "\n")
+        to_stdout(exported)
     else:
-        write_text(output, text)
+        save(exported, output)
+    for line in told(exported):
+        print(line, file=sys.stderr)
 
 
 @app.command

@@ -1,17 +1,33 @@
 """Takes single variants out of a run: what each edit does, and the variant in a form to use."""
 
+import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, get_args
 
 import msgspec
 
-from gevo.errors import OptionError, StoreError
-from gevo.llvm import restore
-from gevo.llvm.codegen import to_ptx
+from gevo import manifest, snippets
+from gevo.config import Config, read_config
+from gevo.device import open_device
+from gevo.errors import GevoError, OptionError, StoreError
+from gevo.files import write_bytes, write_text
+from gevo.forms import Made, of_kernels, of_model
+from gevo.manifest import Manifest, Pair
 from gevo.patch import Patch
+from gevo.program import Program
+from gevo.result import Entry
 from gevo.run import summarise
-from gevo.store import Store, parse_id
+from gevo.snippets import Loader
+from gevo.store import Row, Store, format_id, parse_id
 
-FORMATS = ("ll", "ptx", "patch")
+Form = Literal["ptx", "cubin", "ll", "mlir", "bytecode", "jax", "patch"]
+FORMS: dict[str, tuple[Form, ...]] = {
+    "llvm": ("ptx", "cubin", "ll", "patch"),
+    "stablehlo": ("mlir", "bytecode", "jax", "patch"),
+}
+"""What a program can be written as, by its IR; the first is what people want."""
+BINARY = ("cubin", "bytecode", "jax")
 
 
 class Detail(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,12 +48,24 @@ class Detail(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.json.encode(self).decode()
 
 
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A variant in a form to use, with all that goes beside it."""
+
+    variant: str
+    form: Form
+    data: bytes
+    manifest: Manifest
+    script: str
+    """Python that loads it; empty for what is loaded by nothing."""
+
+
 def inspect_variant(run: Path, variant: str) -> Detail:
     """Read one variant of a run."""
     with Store.open(run, readonly=True) as store:
         row = store.variant(parse_id(variant))
         checks = store.validations(row.id)
-        program = restore(store.program_text)
+        program = _restore(store)
     skipped = dict(program.apply(row.patch).skipped)
     return Detail(
         id=variant,
@@ -54,40 +82,192 @@ def inspect_variant(run: Path, variant: str) -> Detail:
     )
 
 
-def export_variant(run: Path, variant: str | None, form: str) -> str:
-    """One variant as LLVM-IR, PTX or a patch; by default the best that passed all checks."""
-    if form not in FORMATS:
-        raise OptionError(f"--format is {form!r}; it must be one of {', '.join(FORMATS)}")
-    if variant is None:
-        best = summarise(run).best
-        if best is None:
-            raise StoreError(
-                f"{run}: no variant is faster and validated; name one with --variant, e.g. v0"
-            )
-        variant = best.id
+def ir_of(store: Store) -> str:
+    """The IR of the run's program: ``llvm`` or ``stablehlo``."""
+    known = store.config.get("ir")
+    if known in FORMS:
+        return str(known)
+    return "stablehlo" if store.program_text.lstrip().startswith("module") else "llvm"
+
+
+def export_variant(
+    run: Path,
+    variant: str | None = None,
+    form: str | None = None,
+    *,
+    arch: str | None = None,
+    loader: Loader = "cupy",
+    name: str | None = None,
+) -> Exported:
+    """One variant in a form to use; by default the best that passed all checks.
+
+    `arch` is the GPU that PTX and machine code are made for, `name` what the file will be called.
+    """
     with Store.open(run, readonly=True) as store:
-        patch = store.variant(parse_id(variant)).patch
-        if form == "patch":
-            return _lines(patch)
-        text = restore(store.program_text).apply(patch).text
-    return text if form == "ll" else to_ptx(text)
+        config, ir = read_config(store), ir_of(store)
+        chosen = _form(form, ir, arch)
+        result = summarise(run)
+        if variant is None:
+            if result.best is None:
+                raise StoreError(
+                    f"{run}: no variant is faster and validated; name one with --variant, e.g. v0"
+                )
+            variant = result.best.id
+        row = store.variant(parse_id(variant))
+        known = {entry.id: entry for entry in result.front}
+        program = _restore(store)
+        text = program.apply(row.patch).text
+        file = name or f"{config.workload.lower()}-{format_id(row.id)}.{_ending(chosen)}"
+        made = (
+            Made(_lines(row.patch).encode())
+            if chosen == "patch"
+            else of_kernels(chosen, text, program.text, arch, config)
+            if ir == "llvm"
+            else of_model(chosen, text, config)
+        )
+        command = ["gevo export", run.name, f"--variant {variant}", f"--format {chosen}"]
+        command += [f"--arch {arch}"] if arch else []
+        about = _about(row, config, file)
+        return Exported(
+            variant,
+            chosen,
+            made.data,
+            _manifest(
+                store, config, row, known.get(variant), made, file, chosen, " ".join(command)
+            ),
+            _script(chosen, loader, file, about, made),
+        )
+
+
+def _form(form: str | None, ir: str, arch: str | None) -> Form:
+    fitting = FORMS[ir]
+    if form not in {None, *get_args(Form)}:
+        raise OptionError(f"--format is {form!r}; it must be one of {', '.join(get_args(Form))}")
+    chosen: Form = fitting[0] if form is None else form  # pyright: ignore[reportAssignmentType]  (looked up above)
+    if chosen not in fitting:
+        what = "kernels" if ir == "llvm" else "a model"
+        raise OptionError(
+            f"--format {chosen} does not fit a run of {what}; use one of {', '.join(fitting)}"
+        )
+    if arch is not None and chosen not in ("ptx", "cubin"):
+        raise OptionError(f"--arch says nothing about {chosen}; it is for ptx and cubin")
+    return chosen
+
+
+def _restore(store: Store) -> Program:
+    if ir_of(store) == "llvm":
+        from gevo.llvm import restore  # noqa: PLC0415  (LLVM loads when a kernel is asked for)
+    else:
+        from gevo.stablehlo import restore  # noqa: PLC0415  (JAX loads when a model is asked for)
+    return restore(store.program_text)
+
+
+def _manifest(
+    store: Store,
+    config: Config,
+    row: Row,
+    entry: Entry | None,
+    made: Made,
+    file: str,
+    form: Form,
+    command: str,
+) -> Manifest:
+    digest = manifest.sha256(made.data)
+    return Manifest(
+        file=manifest.File(
+            name=file,
+            format=form,
+            arch=made.arch,
+            bytes=len(made.data),
+            sha256=digest,
+            judged=digest == row.evaluation.artefact,
+        ),
+        evidence=manifest.evidence_of(store, config, row, entry, _checks(config.device)),
+        origin=manifest.Origin(
+            workload=config.workload,
+            source=manifest.short_place(config),
+            seed=config.seed,
+            run=manifest.run_command(config),
+            export=command,
+            variant=format_id(row.id),
+            patch=str(row.patch),
+            edits=len(row.patch),
+            program_sha256=store.program_digest,
+            patch_sha256=manifest.sha256(str(row.patch)),
+            artefact_sha256=row.evaluation.artefact,
+            run_versions=config.versions,
+            versions=manifest.versions() | made.versions,
+            made=manifest.now(),
+        ),
+        resources=made.resources,
+        notes=tuple(made.notes),
+    )
+
+
+def _checks(device: str) -> tuple[str, ...]:
+    try:
+        return open_device(device).checks
+    except (GevoError, ImportError):  # a device of the workload's own, or one that is not here
+        return ()
+
+
+def _about(row: Row, config: Config, file: str) -> str:
+    return f"Variant {format_id(row.id)} of {config.workload}; {file}.json says what it is worth."
+
+
+def _script(form: Form, loader: Loader, file: str, about: str, made: Made) -> str:
+    if form in ("ptx", "cubin"):
+        return snippets.kernel_script(loader, file, about, made.launches)
+    if form in ("mlir", "bytecode", "jax"):
+        return snippets.model_script(form, file, about)
+    return ""
+
+
+def _ending(form: Form) -> str:
+    return {"bytecode": "mlirbc", "jax": "jax"}.get(form, form)
 
 
 def _lines(patch: Patch) -> str:
     return "".join(f"{edit}\n" for edit in patch)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file, whole or not at all; what is no plain file (a link, a pipe) directly."""
-    special = path.is_symlink() or (path.exists() and not path.is_file())
-    part = path if special else path.with_name(f"{path.name}.part")
-    try:
-        part.write_text(text)
-        if not special:
-            part.replace(path)
-    except OSError as error:
-        if not special:
-            part.unlink(missing_ok=True)
-        raise StoreError(
-            f"{path}: cannot be written ({error.strerror}); choose another --output"
-        ) from None
+def told(exported: Exported) -> list[str]:
+    """What people should know of it, line by line."""
+    lines = [exported.manifest.evidence.statement]
+    for kernel, pair in exported.manifest.resources.items():
+        lines.append(f"{kernel}: {_compared(pair)}")
+    return lines + list(exported.manifest.notes)
+
+
+def _compared(pair: Pair) -> str:
+    def change(what: str) -> str:
+        after = getattr(pair.after, what)
+        before = getattr(pair.before, what) if pair.before else after
+        return f"{after}" if before == after else f"{before} -> {after}"
+
+    return (
+        f"registers {change('registers')}, shared memory {change('shared')} bytes, "
+        f"spills {change('spill_stores')} bytes stored and {change('spill_loads')} loaded"
+    )
+
+
+def save(exported: Exported, path: Path) -> list[Path]:
+    """Write the file, its manifest and the script that loads it; returns what was written."""
+    write_bytes(path, exported.data)
+    if path.exists() and not path.is_file():  # a pipe or a device has no place beside it
+        return [path]
+    beside = {path.with_name(f"{path.name}.json"): exported.manifest.json()}
+    if exported.script:
+        beside[path.with_name(f"{path.name}.load.py")] = exported.script
+    for place, text in beside.items():
+        write_text(place, text)
+    return [path, *beside]
+
+
+def to_stdout(exported: Exported) -> None:
+    """Write the file itself to standard output."""
+    if exported.form in BINARY and sys.stdout.isatty():
+        raise OptionError(f"{exported.form} is no text; give --output FILE")
+    sys.stdout.flush()
+    sys.stdout.buffer.write(exported.data)
+    sys.stdout.buffer.flush()

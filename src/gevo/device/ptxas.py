@@ -53,6 +53,8 @@ class Assembled:
 
     cubin: bytes
     arch: str
+    version: str
+    """Of ptxas."""
     kernels: dict[str, Resources]
 
 
@@ -89,7 +91,8 @@ def assemble(ptx: str, arch: str, *, seconds: float = 60.0) -> Assembled:
             raise CompileError(
                 f"ptxas {tool.version} rejects the PTX for {arch}: {_complaint(done, name)}"
             )
-        return Assembled(made.read_bytes(), arch, _resources(done.stdout + done.stderr))
+        resources = _resources(done.stdout + done.stderr)
+        return Assembled(made.read_bytes(), arch, tool.version, resources)
 
 
 def find(arch: str) -> Tool:
