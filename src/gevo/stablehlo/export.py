@@ -52,7 +52,7 @@ def to_jax(
     arrays, and it gives one array, or a tuple if there are several.
     """
     with _parsed(text) as module:
-        signature = signature_of(module)
+        signature = signature_of(module.operation)
         _take_platform(module)
         body = _portable(module)
     trees = _trees(source, arguments)

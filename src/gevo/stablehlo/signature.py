@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from gevo.errors import UnsupportedError
+from gevo.errors import SourceError, UnsupportedError
 
 
 class Spec(NamedTuple):
@@ -44,12 +44,15 @@ _DTYPES: dict[str, np.dtype[Any]] = {
 
 
 def signature_of(module: Any) -> Signature:
-    """Read the types of a parsed module's `main`."""
-    main = next(op for op in module.body.operations if str(op.attributes["sym_name"]) == '"main"')
-    return Signature(
-        tuple(_spec(kind) for kind in main.type.inputs),
-        tuple(_spec(kind) for kind in main.type.results),
-    )
+    """Read the types of the `main` of a module, which is given as an operation."""
+    for operation in module.regions[0].blocks[0].operations:
+        if operation.attributes["sym_name"].value == "main":
+            kind = operation.attributes["function_type"].value
+            return Signature(
+                tuple(_spec(one) for one in kind.inputs),
+                tuple(_spec(one) for one in kind.results),
+            )
+    raise SourceError("the module has no function main")
 
 
 def _spec(kind: Any) -> Spec:
