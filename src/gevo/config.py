@@ -20,12 +20,15 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     device: str
     seed: int
     tolerance: float
+    """What the user allowed, or the workload."""
     preset: Literal["default", "paper"]
     population: int
     evals: int | None
     time: float | None
     workers: int | None
     versions: dict[str, str]
+    ir: Literal["llvm", "stablehlo"] = "llvm"
+    referee: bool = True
 
     def options(self, folder: Path) -> Options:
         """The options that start this run again."""
@@ -38,6 +41,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             population=self.population,
             tolerance=self.tolerance,
             preset=self.preset,
+            referee=self.referee,
             out=folder,
         )
 

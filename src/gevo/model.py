@@ -20,7 +20,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from gevo.errors import WorkloadError
 from gevo.workload import Array, Case, Split, Workload
@@ -43,6 +43,7 @@ class ModelWorkload(Workload):
     """How much larger a variant's error may be than the unedited program's."""
     splits: ClassVar[tuple[Split, ...]] = ("search", "held-out")
     default_device: ClassVar[str] = "xla:cpu"
+    ir: ClassVar[Literal["llvm", "stablehlo"]] = "stablehlo"
 
     def program(self) -> Source:
         """A JAX function, or the path of a ``.mlir`` or ``jax.export`` file beside this one."""

@@ -16,8 +16,8 @@ DEFAULT_EVALS = 2000
 class Options:
     """How a run is set up."""
 
-    device: str = "sim:p100"
-    """Where variants run; `gevo devices` lists what there is."""
+    device: str | None = None
+    """Where variants run (`gevo devices`); by default sim:p100 for kernels, xla:cpu for models."""
     evals: int | None = None
     """Stop after judging this many variants; 2000 if no other budget is given."""
     time: float | None = None
@@ -28,10 +28,13 @@ class Options:
     """Processes that judge variants; one for each core if not given."""
     population: int | None = None
     """Variants that live at once; the preset's if not given."""
-    tolerance: float = 0.0
-    """The largest error that a variant may have; by default only the workload's own rounding."""
+    tolerance: float | None = None
+    """The largest error of a kernel's variant, by default its rounding; how much larger than the
+    unedited program's a model's may be, by default 0.02."""
     preset: Literal["default", "paper"] = "default"
     """The search's rates: `default` suits minutes on two cores, `paper` is the GEVO paper's."""
+    referee: bool = True
+    """Whether what a GPU found must also pass the checks of `sim` before it counts."""
     out: Path | None = None
     """The folder of the run; a new one under runs/ if not given."""
 
@@ -47,7 +50,7 @@ class Options:
             raise OptionError(f"--workers is {self.workers}; it must be from 1 to 1024")
         if self.population is not None and not 4 <= self.population <= 100_000:
             raise OptionError(f"--population is {self.population}; it must be from 4 to 100000")
-        if not 0 <= self.tolerance < math.inf:
+        if self.tolerance is not None and not 0 <= self.tolerance < math.inf:
             raise OptionError(f"--tolerance is {self.tolerance:g}; it must be 0 or more")
         if self.preset not in PRESETS:
             raise OptionError(
@@ -65,12 +68,12 @@ class Options:
         """How many workers to start."""
         return self.workers or len(os.sched_getaffinity(0))
 
-    def settings(self, rounding: float) -> Settings:
-        """The search's settings for a workload with this rounding."""
+    def settings(self, rounding: float, bound: float) -> Settings:
+        """The search's settings for a workload with this rounding, and the error that it allows."""
         preset = PRESETS[self.preset]
         return replace(
             preset,
             population=self.population or preset.population,
-            tolerance=self.tolerance,
+            tolerance=bound,
             rounding=rounding,
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
@@ -59,3 +59,14 @@ class Program(Protocol):
     def describe(self, edit: Edit) -> str:
         """One line for people: what the edit does, with source lines where they are known."""
         ...
+
+
+def restore(ir: Literal["llvm", "stablehlo"], text: str) -> Program:
+    """The program in this IR that has this text, with the same ids."""
+    if ir == "stablehlo":
+        from gevo import stablehlo  # noqa: PLC0415  (JAX loads when the first model does)
+
+        return stablehlo.restore(text)
+    from gevo import llvm  # noqa: PLC0415  (LLVM loads when the first kernel does)
+
+    return llvm.restore(text)

@@ -17,12 +17,13 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """Its time over the unedited program's: below 1 is faster."""
     error: float
     exact: bool
-    """Whether the error is no more than the workload's own rounding."""
+    """Whether the error is no more than the unedited program's, or than rounding."""
     edits: int
     validated: bool
     """Whether it also passed on the held-out cases, and on the large one if it was tried there."""
     held_out: float | None = None
     """Its ratio on the held-out cases."""
+    held_out_error: float | None = None
     large: float | None = None
     """Its ratio on the large case, on which only the best variants are tried."""
     patch: str

@@ -27,13 +27,15 @@ from gevo.options import Options
 from gevo.patch import Patch
 from gevo.program import Program
 from gevo.result import Entry, Result
-from gevo.search import Search
+from gevo.search import Search, Settings
 from gevo.store import Store
 from gevo.tally import Tally, result_of, tally
-from gevo.workload import KernelWorkload, Split
+from gevo.workload import Split, Workload
 
 AHEAD = 3
 """Patches submitted for each worker: enough to keep it busy, few to wait for when stopping."""
+_PACKAGES = {"llvm": ("llvmlite", "ziglang"), "stablehlo": ("jax", "jaxlib")}
+"""What a result depends on besides, by IR."""
 CHECKS = 64
 """At most this many variants are tried on held-out cases at the end of a run."""
 
@@ -61,7 +63,7 @@ Watch = Callable[[Progress], None]
 
 
 def optimize(
-    workload: str | Path | KernelWorkload,
+    workload: str | Path | Workload,
     options: Options | None = None,
     *,
     watch: Watch | None = None,
@@ -77,27 +79,30 @@ def optimize(
     options = options or Options(**more)
     found = (
         Found(workload, spec_of(workload))
-        if isinstance(workload, KernelWorkload)
+        if isinstance(workload, Workload)
         else find(str(workload))
     )
-    program = found.workload.load()
+    chosen = found.workload
+    program = chosen.load()
     config = Config(
-        workload=found.workload.name,
+        workload=chosen.name,
         spec=found.spec,
-        rounding=found.workload.rounding,
-        device=options.device,
+        ir=chosen.ir,
+        rounding=chosen.rounding,
+        device=options.device or chosen.default_device,
         seed=options.seed,
-        tolerance=options.tolerance,
+        tolerance=chosen.tolerance if options.tolerance is None else options.tolerance,
         preset=options.preset,
-        population=options.settings(0.0).population,
+        population=options.settings(0.0, 0.0).population,
         evals=options.evals,
         time=options.time,
         workers=options.workers,
-        versions={name: version(name) for name in ("gevo", "llvmlite", "ziglang", "numpy")},
+        referee=options.referee,
+        versions={name: version(name) for name in ("gevo", "numpy", *_PACKAGES[chosen.ir])},
     )
-    folder = options.out or _new_folder(found.workload.name)
+    folder = options.out or _new_folder(chosen.name)
     with Store.create(folder, msgspec.to_builtins(config), program.digest, program.text) as store:
-        return _Run(store, config, options, program, watch).go()
+        return _Run(store, config, chosen, program, watch).go()
 
 
 def resume(
@@ -115,9 +120,8 @@ def resume(
             config = msgspec.structs.replace(config, evals=evals, time=time)
         if workers is not None:
             config = msgspec.structs.replace(config, workers=workers)
-        options = config.options(Path(folder))
-        program = load_workload(config.spec).load()
-        return _Run(store, config, options, program, watch).go()
+        workload = load_workload(config.spec)
+        return _Run(store, config, workload, workload.load(), watch).go()
 
 
 def summarise(folder: str | Path) -> Result:
@@ -127,13 +131,13 @@ def summarise(folder: str | Path) -> Result:
 
 
 def _result(store: Store, config: Config) -> Result:
-    return result_of(
-        store,
-        config.options(store.folder).settings(config.rounding),
-        workload=config.workload,
-        device=config.device,
-        seed=config.seed,
-    )
+    return result_of(store, settings_of(store, config), config)
+
+
+def settings_of(store: Store, config: Config) -> Settings:
+    """The settings of a run's search; the error that it allows is known once its baseline is."""
+    bound = store.get("bound", float, config.tolerance)
+    return config.options(store.folder).settings(config.rounding, bound)
 
 
 class _Run:
@@ -143,15 +147,16 @@ class _Run:
         self,
         store: Store,
         config: Config,
-        options: Options,
+        workload: Workload,
         program: Program,
         watch: Watch | None,
     ) -> None:
         self._store = store
         self._config = config
-        self._options = options
+        self._options = options = config.options(store.folder)
+        self._workload = workload
         self._program = program
-        self._settings = options.settings(config.rounding)
+        self._settings = settings_of(store, config)
         self._watch = watch
         self._tally = Tally(self._settings)
         self._earlier = store.get("seconds", float, 0.0)
@@ -167,14 +172,16 @@ class _Run:
         self._show("starting workers")
         evaluator = Local(
             self._config.spec,
-            device=options.device,
+            program=self._program,
+            device=self._config.device,
             workers=options.cores,
-            tolerance=options.tolerance,
+            tolerance=self._config.tolerance,
             known=[("search", row.evaluation) for row in store.evaluations()],
         )
         with _stoppable(self._stop), evaluator:
             self._show("running the unedited program")
             self._check_baseline(evaluator.prepare("search"))
+            self._settings = settings_of(store, self._config)
             self._tally = tally(store, self._settings)
             self._resumed_at = self._tally.verdicts.total()
             store.set("status", "stopped")  # what it is if this process is killed
@@ -190,6 +197,7 @@ class _Run:
         if row is None:
             self._store.set("profile", baseline.profile)
             self._store.set("cases", baseline.cases)
+            self._store.set("bound", baseline.tolerance)
             self._store.add([(Patch(), baseline.evaluation, -1)])
         elif baseline.deterministic and row.evaluation.time != baseline.evaluation.time:
             raise StoreError(
@@ -270,12 +278,11 @@ class _Run:
         """
         checked = 0
         while checked < CHECKS:
-            split: Split = "held-out"
-            if not (todo := self._tally.unchecked(split)):
-                split = "large"
-                todo = self._tally.unchecked(split)
-            if not todo:
+            splits = (s for s in ("held-out", "large") if s in self._workload.splits)
+            split = next((s for s in splits if self._tally.unchecked(s)), None)
+            if split is None:
                 return
+            todo = self._tally.unchecked(split)
             stage = f"checking on {split} cases; Ctrl-C to leave the rest unchecked"
             self._show(stage)
             self._check(0, split, evaluator.prepare(split).evaluation)

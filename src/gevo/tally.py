@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from gevo.config import Config
 from gevo.errors import StoreError
 from gevo.evaluate.verdict import Evaluation
 from gevo.patch import Patch
@@ -57,7 +58,7 @@ class Tally:
         """What is left to try on a split: the whole front, or on ``large`` the best of it."""
         members = [(id_, one) for id_, one in self.front if one.patch.edits]
         if split == "large":
-            exact = [(id_, one) for id_, one in members if one.error == 0.0]
+            exact = [(id_, one) for id_, one in members if one.error <= self.baseline.error]
             members = list(dict([*members[:1], *exact[:1]]).items())
         return [(id_, one.patch) for id_, one in members if split not in self._checks.get(id_, ())]
 
@@ -67,6 +68,10 @@ class Tally:
             return None
         return mine.time / unedited.time
 
+    def _error(self, id_: int, split: str) -> float | None:
+        mine = self._checks.get(id_, {}).get(split)
+        return None if mine is None else mine.error
+
     def entries(self) -> list[Entry]:
         """The front in the words of a result."""
         return [
@@ -75,10 +80,11 @@ class Tally:
                 time=one.time,
                 ratio=one.time / self.baseline.time if self.baseline.time else 1.0,
                 error=one.evaluation.error or 0.0,
-                exact=one.error == 0.0,
+                exact=one.error <= self.baseline.error,
                 edits=len(one.patch),
                 validated="held-out" in self._checks.get(id_, ()) or not one.patch.edits,
                 held_out=self._ratio(id_, "held-out"),
+                held_out_error=self._error(id_, "held-out"),
                 large=self._ratio(id_, "large"),
                 patch=str(one.patch),
             )
@@ -104,7 +110,7 @@ def best_of(entries: list[Entry], *, exact: bool) -> Entry | None:
     )
 
 
-def result_of(store: Store, settings: Settings, *, workload: str, device: str, seed: int) -> Result:
+def result_of(store: Store, settings: Settings, config: Config) -> Result:
     """A run's summary, read from its store."""
     counted = tally(store, settings)
     if not counted.started:
@@ -115,9 +121,9 @@ def result_of(store: Store, settings: Settings, *, workload: str, device: str, s
     entries = counted.entries()
     unedited = counted.baseline
     return Result(
-        workload=workload,
-        device=device,
-        seed=seed,
+        workload=config.workload,
+        device=config.device,
+        seed=config.seed,
         evaluations=counted.verdicts.total(),
         seconds=round(store.get("seconds", float, 0.0), 3),
         verdicts=dict(sorted(counted.verdicts.items())),
@@ -126,7 +132,7 @@ def result_of(store: Store, settings: Settings, *, workload: str, device: str, s
         best_exact=best_of(entries, exact=True),
         front=entries,
         generations=len(store.get("curve", list[float], [])),
-        tolerance=settings.tolerance,
+        tolerance=config.tolerance,
         status=store.get("status", str, "stopped"),
         run=str(store.folder),
     )

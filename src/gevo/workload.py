@@ -102,6 +102,8 @@ class Workload:
     """The splits that there are cases for; the search needs ``search``."""
     default_device: ClassVar[str] = ""
     """Where variants run if the user does not say."""
+    ir: ClassVar[Literal["llvm", "stablehlo"]] = "llvm"
+    """What the program is written in; see `gevo.program.restore`."""
 
     @property
     def name(self) -> str:
@@ -199,14 +201,10 @@ class KernelWorkload(Workload):
         return restore(text, kernels=self.kernels)
 
     def cases(self, split: Split, draw: int = 0) -> list[Case]:
-        sizes: dict[Split, tuple[Split, ...]] = {
-            "search": ("search",) * self.search_cases,
-            "held-out": ("held-out",) * self.held_out_cases,
-            "large": ("large",),
-            "fresh": _FRESH,
-        }
+        counts = {"search": self.search_cases, "held-out": self.held_out_cases, "large": 1}
+        sizes = _FRESH if split == "fresh" else [split] * counts[split]
         made: list[Case] = []
-        for index, size in enumerate(sizes[split]):
+        for index, size in enumerate(sizes):
             seeds = [SPLITS.index(split), index, 0x6E70]
             rng = np.random.default_rng([*seeds, draw] if split == "fresh" else seeds)
             case = self.case(rng, size)
