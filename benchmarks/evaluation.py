@@ -8,12 +8,11 @@ import numpy as np
 from gevo.evaluate.local import Local
 from gevo.evaluate.verdict import Evaluation
 from gevo.find import Spec, find
-from gevo.options import Options
 from gevo.patch import Patch
 from gevo.program import Profile, Program
 
 WORKLOAD = "hotspot"
-DEVICE = Options().device
+DEVICE = "sim:p100"
 PATCHES = 200
 ROUNDS = 2
 STAGES = ("fork", "apply", "verify", "build", "open", "run", "check", "judge", "end")

@@ -278,8 +278,9 @@ class _Run:
         """
         checked = 0
         while checked < CHECKS:
-            splits = (s for s in ("held-out", "large") if s in self._workload.splits)
-            split = next((s for s in splits if self._tally.unchecked(s)), None)
+            splits: tuple[Split, ...] = ("held-out", "large")
+            there = (split for split in splits if split in self._workload.splits)
+            split = next((split for split in there if self._tally.unchecked(split)), None)
             if split is None:
                 return
             todo = self._tally.unchecked(split)

@@ -202,7 +202,7 @@ class KernelWorkload(Workload):
 
     def cases(self, split: Split, draw: int = 0) -> list[Case]:
         counts = {"search": self.search_cases, "held-out": self.held_out_cases, "large": 1}
-        sizes = _FRESH if split == "fresh" else [split] * counts[split]
+        sizes = _FRESH if split == "fresh" else (split,) * counts[split]
         made: list[Case] = []
         for index, size in enumerate(sizes):
             seeds = [SPLITS.index(split), index, 0x6E70]
