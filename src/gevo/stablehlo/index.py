@@ -1,0 +1,188 @@
+"""What edits need to look up in a program, computed once when it is loaded.
+
+Operations are numbered in the order in which they are printed: ``o17``; its results are ``o17``,
+``o17.1`` and so on. The arguments of main are ``a0``, ``a1`` …; in a loop ``o5`` those of the body
+are ``b5.0`` … and those of the condition ``c5.0`` …, which MLIR prints by the names of the body's.
+What the regions of a reduction, a sort and their like hold has no ids: such an operation is an atom.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from jaxlib.mlir import ir
+
+from gevo.stablehlo.mlir import blocks_of, context, everything_in, named, place_of
+from gevo.stablehlo.numbers import scaled
+from gevo.stablehlo.tensor import NARROWER, tensor
+
+OPEN = frozenset({"stablehlo.while", "stablehlo.case", "stablehlo.if"})
+"""Operations whose regions are edited like the body of main."""
+TERMINATORS = frozenset({"stablehlo.return", "func.return"})
+ALONE = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        "after_all all_gather all_reduce all_to_all async_done async_start collective_broadcast "
+        "collective_permute composite create_token cross_replica_sum custom_call "
+        "get_tuple_element infeed outfeed partition_id recv reduce_scatter replica_id rng "
+        "rng_bit_generator send tuple uniform_dequantize uniform_quantize"
+    ).split()
+)
+"""Operations that edits leave as they are: what they do is not in the program."""
+_FIXED_TYPES = frozenset(
+    f"stablehlo.{name}"
+    for name in "constant iota convert bitcast_convert real imag complex fft".split()
+)
+"""Operations that are about their types, or compute nothing, so that narrowing them is no gain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of an operation before any edit."""
+
+    name: str
+    slots: tuple[str, ...]
+    """The types of its operands, which no edit changes."""
+    results: tuple[str, ...]
+    """The types of its results."""
+    scalable: bool = False
+    """Whether it is a constant that a power of two makes another one."""
+
+    @property
+    def alone(self) -> bool:
+        return self.name in ALONE
+
+    @property
+    def deletable(self) -> bool:
+        return (
+            bool(self.results)
+            and not self.alone
+            and self.name not in TERMINATORS
+            and all(tensor(kind) for kind in self.results)
+        )
+
+    @property
+    def movable(self) -> bool:
+        return self.deletable and self.name not in OPEN
+
+    @property
+    def narrowable(self) -> str:
+        """The element type that may be made narrower around it; "" if there is none."""
+        if not self.movable or self.name in _FIXED_TYPES:
+            return ""
+        kinds = [kind.element for kind in map(tensor, (*self.results, *self.slots)) if kind]
+        return next((kind for kind in kinds if kind in NARROWER), "")
+
+    @property
+    def open_slots(self) -> list[int]:
+        """The operands that may be replaced."""
+        return [] if self.alone else [i for i, kind in enumerate(self.slots) if tensor(kind)]
+
+
+def result_names(id_: str, count: int) -> list[str]:
+    return [id_ if number == 0 else f"{id_}.{number}" for number in range(count)]
+
+
+class Index:
+    """Ids to operations, blocks and values of the unedited module, which gets its ids as names."""
+
+    def __init__(self, module: ir.Operation) -> None:
+        self.module = module
+        self.order: list[tuple[int, str]] = []
+        """Where in the walk through all operations each id stands."""
+        self.facts: dict[str, Facts] = {}
+        self.body: dict[str, tuple[str, ...]] = {}
+        """The operations of each block."""
+        self.home: dict[str, str] = {}
+        """The block of each operation."""
+        self.holder: dict[str, tuple[str, int] | None] = {}
+        """The operation and the number of its region that each block is; None for main's."""
+        self.args: dict[str, tuple[str, ...]] = {}
+        """The arguments of each block."""
+        self.type: dict[str, str] = {}
+        """The type of each value."""
+        self.place: dict[str, str] = {}
+        """Source lines, where they are known, and the names of main's arguments."""
+        self.inside: dict[str, list[str]] = {}
+        """The blocks that an operation holds."""
+        self.operands: dict[str, tuple[str, ...]] = {}
+        """The values that each operation uses."""
+        main = module.regions[0].blocks[0].operations[0].operation
+        assert main.name == "func.func"
+        self._names: dict[ir.Value, str] = {}
+        self._walked = 2  # the module and main come before
+        self._add_block(main.regions[0].blocks[0], None)
+        del self._names
+
+    def _add_block(self, block: ir.Block, holder: tuple[str, int] | None) -> None:
+        name = f"b{len(self.body)}"
+        self.holder[name] = holder
+        if holder is not None:
+            self.inside.setdefault(holder[0], []).append(name)
+        self.body[name] = ()
+        self.args[name] = tuple(self._add_arguments(block, holder))
+        body: list[str] = []
+        for view in block.operations:
+            operation = view.operation
+            id_ = f"o{len(self.facts)}"
+            body.append(id_)
+            self.home[id_] = name
+            self._add(operation, id_)
+            if operation.name in OPEN:
+                for number, inner in enumerate(blocks_of(operation)):
+                    self._add_block(inner, (id_, number))
+            elif len(operation.regions):
+                self._walked += len(everything_in(operation)) - 1
+        self.body[name] = tuple(body)
+
+    def _add(self, operation: ir.Operation, id_: str) -> None:
+        self.order.append((self._walked, id_))
+        self._walked += 1
+        self.operands[id_] = tuple(self._names.get(value, "") for value in operation.operands)
+        results = tuple(str(result.type) for result in operation.results)
+        slots = tuple(str(value.type) for value in operation.operands)
+        scalable = (
+            operation.name == "stablehlo.constant"
+            and scaled(operation.attributes["value"], 1) is not None
+        )
+        self.facts[id_] = Facts(operation.name, slots, results, scalable)
+        for result, value in zip(operation.results, result_names(id_, len(results)), strict=True):
+            self._names[result] = value
+            self.type[value] = str(result.type)
+        place = place_of(operation.location)
+        if place is not None and place[0] != "-":
+            self.place[id_] = f"{place[0]}:{place[1]}"
+            operation.location = named(id_, ir.Location.file(*place, 0, context()))
+        else:
+            operation.location = named(id_, None)
+
+    def _add_arguments(self, block: ir.Block, holder: tuple[str, int] | None) -> list[str]:
+        """Rename the arguments of a block to their ids, which takes new ones."""
+        prefix = "a" if holder is None else f"{'c' if holder[1] == 0 else 'b'}{holder[0][1:]}."
+        shown = prefix.replace("c", "b")
+        names: list[str] = []
+        old = list(block.arguments)
+        for number, argument in enumerate(old):
+            name = f"{prefix}{number}"
+            label = _label(argument.location)
+            if label is not None:
+                self.place[name] = label
+            inner = None if label is None else named(label, None)
+            renamed = block.add_argument(argument.type, named(f"{shown}{number}", inner))
+            argument.replace_all_uses_with(renamed)
+            self._names[renamed] = name
+            self.type[name] = str(renamed.type)
+            names.append(name)
+        for _ in old:
+            block.erase_argument(0)
+        return names
+
+
+def _label(location: ir.Location) -> str | None:
+    """The innermost name in a location: what JAX calls an argument."""
+    if not isinstance(location, ir.NameLoc):
+        return None
+    return _label(location.child_loc) or (
+        None if re.fullmatch(r"a\d+|b\d+\.\d+", location.name_str) else location.name_str
+    )

@@ -1,0 +1,130 @@
+"""The MLIR bindings that come with JAX: one context for the process, and what is asked of it.
+
+Nothing here creates a JAX backend, and the context has no threads, so a process may fork after it
+has parsed, edited and verified modules.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import OrderedDict
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jax._src.interpreters.mlir import dtype_to_ir_type, make_ir_context
+from jaxlib.mlir import ir
+from jaxlib.mlir.passmanager import PassManager
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+
+REMEMBERED = 8
+"""So many modules are kept beside the text that they were printed as."""
+_LINE = re.compile(r'":(\d+):\d+')
+_OWN = str(Path(__file__).parent)
+_live: OrderedDict[str, ir.Operation] = OrderedDict()
+
+
+@cache
+def context() -> ir.Context:
+    """The context that all modules of this process live in."""
+    # JAX has no public function that makes a context with the dialects of its own modules.
+    made = make_ir_context()
+    made.enable_multithreading(False)
+    return made
+
+
+def array_type(shape: Sequence[int], dtype: np.dtype[Any]) -> ir.RankedTensorType:
+    """The type of a tensor that holds a NumPy array."""
+    with context(), ir.Location.unknown():
+        return ir.RankedTensorType.get(shape, dtype_to_ir_type(dtype))
+
+
+def parse(source: str | bytes) -> ir.Operation:
+    """A module from text or bytecode; raises `ir.MLIRError`."""
+    return ir.Module.parse(source, context()).operation
+
+
+def module_of(text: str) -> ir.Operation:
+    """The module that has this text, which must not be changed; raises `ir.MLIRError`."""
+    found = _live.get(text)
+    if found is None:
+        found = parse(text)
+        remember(text, found)
+    return found
+
+
+def remember(text: str, module: ir.Operation) -> None:
+    """Keep a module, which must not be changed any more, for whoever asks for its text next."""
+    _live[text] = module
+    _live.move_to_end(text)
+    while len(_live) > REMEMBERED:
+        _live.popitem(last=False)
+
+
+def printed(module: ir.Operation, *, places: bool = False) -> str:
+    """The module as text, values named as their ids; with source locations if asked for."""
+    return str(
+        module.get_asm(enable_debug_info=places, use_name_loc_as_prefix=True, assume_verified=True)
+    )
+
+
+def bytecode(module: ir.Operation) -> bytes:
+    buffer = io.BytesIO()
+    module.write_bytecode(buffer)
+    return buffer.getvalue()
+
+
+def run_passes(module: ir.Operation, *passes: str) -> None:
+    with context():
+        PassManager.parse(f"builtin.module({','.join(passes)})").run(module)
+
+
+def complaint(error: ir.MLIRError) -> tuple[str, int | None]:
+    """What MLIR did not like, in one line, and the line of the text where it stopped."""
+    for diagnostic in error.error_diagnostics:
+        found = _LINE.search(str(diagnostic.location))
+        return " ".join(diagnostic.message.split()), int(found[1]) if found else None
+    return " ".join(error.message.split()), None
+
+
+def blocks_of(operation: ir.Operation) -> Iterator[ir.Block]:
+    """The blocks of all regions of an operation, in order."""
+    for region in operation.regions:
+        yield from region.blocks
+
+
+def everything_in(operation: ir.Operation) -> list[ir.Operation]:
+    """An operation and all that it holds, each before what it holds itself."""
+    found: list[ir.Operation] = []
+
+    def take(inner: ir.Operation) -> ir.WalkResult:
+        found.append(inner)
+        return ir.WalkResult.ADVANCE
+
+    operation.walk(take, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def place_of(location: ir.Location) -> tuple[str, int] | None:
+    """The source file, without its folder, and line that a location leads to."""
+    if isinstance(location, ir.FileLineColLoc):
+        if location.filename.startswith(_OWN):  # the call of jax.jit in this package
+            return None
+        return location.filename.rsplit("/", 1)[-1], location.start_line
+    if isinstance(location, ir.NameLoc):
+        return place_of(location.child_loc)
+    if isinstance(location, ir.CallSiteLoc):
+        return place_of(location.callee) or place_of(location.caller)
+    if isinstance(location, ir.FusedLoc):
+        return next(filter(None, map(place_of, location.locations)), None)
+    return None
+
+
+def named(name: str, inner: ir.Location | None) -> ir.Location:
+    """A location from which MLIR prints the name of a value."""
+    return ir.Location.name(name, inner or ir.Location.unknown(context()), context())
