@@ -1,0 +1,101 @@
+"""Puts a page together from the stores of runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from gevo.cost import costs
+from gevo.errors import GevoError, OptionError
+from gevo.files import write_text
+from gevo.find import load_workload
+from gevo.report.html.compare import compared
+from gevo.report.html.facts import facts
+from gevo.report.html.follow import Follower
+from gevo.report.html.page import render
+from gevo.report.html.subject import Describer, take_apart
+from gevo.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from gevo.workload import Workload
+
+PATCHES = 2_500_000
+"""About so many characters are spent on the patches of variants; those ever on the front come first."""
+
+
+def write_report(runs: Sequence[Path], output: Path | None = None, *, run: bool = True) -> Path:
+    """Write the page of a run, or of several to compare; returns where it is.
+
+    Without `run` nothing of the workload is loaded or run, and the page has no cost breakdown.
+    """
+    if not runs:
+        raise OptionError("no run given; name the folder of a run")
+    if len(runs) == 1:
+        output = output or runs[0] / "report.html"
+        title, data = _single(runs[0], run=run)
+    else:
+        output = output or runs[0].parent / "comparison.html"
+        title, data = compared(runs)
+    write_text(output, render(title, data))
+    return output
+
+
+def _single(folder: Path, *, run: bool) -> tuple[str, dict[str, Any]]:
+    with Store.open(folder, readonly=True) as store:
+        follower = Follower(store)
+        follower.read()
+        words = Describer(store, follower.config)
+        workload, obstacle = _workload(follower) if run else (None, "")
+        data = {
+            "kind": "run",
+            "run": facts(store, follower),
+            **follower.summary(words),
+            **logs(follower),
+            "subject": take_apart(store, follower, words, workload),
+        }
+    if run:
+        data |= _costs(folder, follower, obstacle)
+    return f"gevo: {follower.config.workload} on {follower.config.device}", data
+
+
+def _workload(follower: Follower) -> tuple[Workload | None, str]:
+    """The workload of the run, or why it cannot be had any more."""
+    try:
+        return load_workload(follower.config.spec), ""
+    except GevoError as error:
+        return None, str(error)
+
+
+def _costs(folder: Path, follower: Follower, obstacle: str) -> dict[str, Any]:
+    """Where the cycles go before and after, of the best validated variant on a modelled GPU."""
+    best = follower.best
+    if best is None or not follower.config.device.startswith("sim:"):
+        return {}
+    if obstacle:
+        return {"obstacle": obstacle}
+    try:
+        return {"costs": msgspec.to_builtins(costs(folder, best.id))}
+    except GevoError as error:
+        return {"obstacle": str(error)}
+
+
+def logs(follower: Follower) -> dict[str, Any]:
+    """All working variants; if that is too much, without the patches of those of least interest."""
+    points = follower.points.since(0)
+    ids, ratios, patches = points["id"], points["ratio"], points["patch"]
+    shown = follower.shown
+    kept: list[list[int] | None] = [None] * len(ids)
+    spent = 0
+    for n in sorted(range(len(ids)), key=lambda n: (ids[n] not in shown, ratios[n], ids[n])):
+        spent += 2 + sum(len(str(edit)) + 1 for edit in patches[n])
+        if spent > PATCHES and ids[n] not in shown:
+            break
+        kept[n] = patches[n]
+    used = sorted({edit for patch in kept if patch for edit in patch})
+    position = {edit: n for n, edit in enumerate(used)}
+    points["patch"] = [patch and [position[edit] for edit in patch] for patch in kept]
+    return {"points": points, "edits": [follower.edits[edit] for edit in used]}

@@ -1,0 +1,223 @@
+"""Follows a run through its store: reads what is new, and keeps what the page draws.
+
+A page of a finished run and a page of one in progress show the same, so both come from here: the
+first reads once, the second again and again. What only grows (working variants, edits) is kept as
+logs, so that a page that has some of it asks for the rest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any
+
+from gevo.config import read_config
+from gevo.errors import StoreError
+from gevo.report.html.history import History
+from gevo.report.html.kinds import Kinds
+from gevo.run import settings_of
+from gevo.store import format_id, parse_id
+from gevo.tally import Tally, best_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gevo.evaluate.verdict import Evaluation
+    from gevo.patch import Edit, Patch
+    from gevo.result import Entry
+    from gevo.store import Row, Store
+
+COLUMNS = ("id", "generation", "ratio", "error", "patch")
+"""What a page knows of each working variant; `patch` holds positions in the log of edits."""
+
+
+class Points:
+    """The variants that work, in the order in which their verdicts came, column by column."""
+
+    def __init__(self) -> None:
+        self.columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+
+    def add(self, *values: object) -> None:
+        for column, value in zip(self.columns.values(), values, strict=True):
+            column.append(value)
+
+    def __len__(self) -> int:
+        return len(self.columns["id"])
+
+    def since(self, position: int) -> dict[str, list[Any]]:
+        return {name: column[position:] for name, column in self.columns.items()}
+
+
+class Follower:
+    """What a run amounts to so far."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.config = read_config(store)
+        self.settings = settings_of(store, self.config)
+        self.tally = Tally(self.settings)
+        self.points = Points()
+        self.edits: list[str] = []
+        self._edit_ids: dict[Edit, int] = {}
+        self._next = 0
+        """Every id below this one is known, ..."""
+        self._ahead: set[int] = set()
+        """... and these above it: verdicts do not come in the order of ids."""
+        self._unedited: Evaluation | None = None
+        self._kinds = Kinds()
+        self._history = History(self.settings.bound)
+        self._generations: dict[int, Counter[str]] = defaultdict(Counter)
+        self._stages: Counter[str] = Counter()
+        self._examples: dict[str, tuple[int, str]] = {}
+        self._patches: dict[int, Patch] = {}
+        self._spreads: dict[int, float] = {}
+        """How far the ratio of a variant may be off, relative to it."""
+        self.checks: dict[int, dict[str, Evaluation]] = {}
+
+    def read(self) -> bool:
+        """Read what is new in the store; returns whether anything is."""
+        fresh = False
+        for row in self._store.evaluations(after=self._next - 1):
+            if row.id not in self._ahead:
+                self._take(row)
+                fresh = True
+        while self._next in self._ahead:
+            self._ahead.remove(self._next)
+            self._next += 1
+        checks = self._store.all_validations()
+        if checks != self.checks:
+            self.checks = checks
+            fresh = True
+            for id_, splits in checks.items():
+                for split, evaluation in splits.items():
+                    self.tally.validate(id_, split, evaluation)
+        return fresh
+
+    def _take(self, row: Row) -> None:
+        self._ahead.add(row.id)
+        evaluation = row.evaluation
+        if row.id == 0:
+            self._unedited = evaluation
+        elif self._unedited is None:
+            raise StoreError(
+                f"{self._store.folder}: variants were judged before the unedited program; "
+                "restore a copy of the run"
+            )
+        self.tally.add(row.id, row.patch, evaluation)
+        self._stages.update({k: v for k, v in evaluation.seconds.items() if k != "total"})
+        if row.patch.edits:
+            self._generations[row.generation][evaluation.verdict.value] += 1
+            self._kinds.add(row.id, row.patch, ok=evaluation.ok)
+            if evaluation.detail:
+                self._examples.setdefault(evaluation.verdict.value, (row.id, evaluation.detail))
+        if not evaluation.ok or evaluation.time is None or evaluation.error is None:
+            return
+        self._patches[row.id] = row.patch
+        if evaluation.spread:
+            self._spreads[row.id] = evaluation.spread + self._unedited.spread
+        ratio = self.ratio(evaluation, self._unedited)
+        clamped = evaluation.error if evaluation.error > self.settings.rounding else 0.0
+        self._history.add(row.generation, (ratio, clamped, len(row.patch), row.id))
+        self.points.add(
+            row.id,
+            row.generation,
+            round(ratio, 6),
+            float(f"{evaluation.error:.4g}"),
+            [self._number(edit) for edit in row.patch],
+        )
+
+    def _number(self, edit: Edit) -> int:
+        """The position of an edit in the log of edits."""
+        number = self._edit_ids.get(edit)
+        if number is None:
+            number = self._edit_ids[edit] = len(self.edits)
+            self.edits.append(str(edit))
+        return number
+
+    @staticmethod
+    def ratio(mine: Evaluation | None, unedited: Evaluation | None) -> float:
+        """A time over the unedited program's; 1 where that says nothing."""
+        if mine is None or unedited is None or not mine.time or not unedited.time:
+            return 1.0
+        return mine.time / unedited.time
+
+    def patch(self, id_: int) -> Patch | None:
+        """The patch of a working variant."""
+        return self._patches.get(id_)
+
+    @property
+    def best(self) -> Entry | None:
+        """The fastest variant that passed all checks: the only one to be called an improvement."""
+        return best_of(self.tally.entries(), exact=False) if self.tally.started else None
+
+    @property
+    def candidate(self) -> Entry | None:
+        """The fastest variant on the search cases, checked or not."""
+        entries = self.tally.entries() if self.tally.started else []
+        return next((entry for entry in entries if entry.ratio < 1), None)
+
+    @property
+    def shown(self) -> set[int]:
+        """Variants that people will ask about: all that were ever on the front, and all checked."""
+        return {*self._history.ever, *self.checks}
+
+    def summary(self, words: Callable[[Patch], list[str]]) -> dict[str, Any]:
+        """All but the logs: small enough to be sent whole again and again."""
+        entries = self.tally.entries() if self.tally.started else []
+        steps = self._history.steps()  # first: `shown` follows from it
+        evaluations = self.tally.verdicts.total()
+        seconds = self._store.get("seconds", float, 0.0)
+        best, candidate = self.best, self.candidate
+        verdicts = sorted(self.tally.verdicts, key=lambda name: -self.tally.verdicts[name])
+        return {
+            "status": self._store.get("status", str, "stopped"),
+            "evaluations": evaluations,
+            "seconds": seconds,
+            "baseline": self._baseline(),
+            "best": best and best.id,
+            "candidate": candidate and candidate.id,
+            "front": [self._entry(entry) for entry in entries],
+            "checks": {format_id(id_): self._checked(id_) for id_ in self.checks},
+            "history": steps,
+            "verdicts": {name: self.tally.verdicts[name] for name in verdicts},
+            "examples": {
+                verdict: [format_id(id_), detail[:400]]
+                for verdict, (id_, detail) in self._examples.items()
+            },
+            "generations": [[g, dict(self._generations[g])] for g in sorted(self._generations)],
+            "kinds": self._kinds.table(self._patches, self._history.ever, best or candidate),
+            "stages": {name: round(value, 3) for name, value in self._stages.most_common()},
+            "words": {
+                format_id(id_): words(self._patches[id_])
+                for id_ in sorted(self.shown & self._patches.keys())
+            },
+        }
+
+    def _baseline(self) -> dict[str, Any] | None:
+        if self._unedited is None:
+            return None
+        return {"time": self._unedited.time, "error": self._unedited.error}
+
+    def _entry(self, entry: Entry) -> dict[str, Any]:
+        return {
+            "id": entry.id,
+            "ratio": entry.ratio,
+            "spread": self._spreads.get(parse_id(entry.id), 0.0),
+            "error": entry.error,
+            "exact": entry.exact,
+            "edits": entry.edits,
+            "validated": entry.validated,
+        }
+
+    def _checked(self, id_: int) -> dict[str, Any]:
+        """What became of a variant on other cases, by split."""
+        unedited = self.checks.get(0, {})
+        return {
+            split: {
+                "verdict": evaluation.verdict.value,
+                "ratio": self.ratio(evaluation, unedited.get(split)) if evaluation.ok else None,
+                "spread": evaluation.spread,
+                "error": evaluation.error,
+                "detail": evaluation.detail[:400],
+            }
+            for split, evaluation in self.checks[id_].items()
+        }
