@@ -72,7 +72,10 @@ class Cuda:
 
     def prepare(self, artefact: bytes, kernels: Sequence[str]) -> None:
         """Let the driver assemble and load the artefact; raises `SourceError` if it cannot."""
-        module = self._ready().load(artefact)
+        context = self._ready()
+        if not context.has(artefact):
+            context.close_handles()  # of runs that failed: a new artefact begins a new turn
+        module = context.load(artefact)
         for kernel in kernels:
             if kernel in module.signature.kernels:
                 module.function(kernel)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, Protocol
 
 from gevo.device.cuda import driver as door
 from gevo.device.cuda.module import Module
@@ -12,13 +12,20 @@ from gevo.errors import DeviceError, UnsupportedError
 _LEAST_SCRATCH = 4 << 20
 
 
+class Closing(Protocol):
+    """A handle that is open in this context."""
+
+    def close(self) -> None: ...
+
+
 class Context:
     """The primary context of one GPU, and what lasts in it from run to run."""
 
     def __init__(self, index: int, functions: Any = None) -> None:
         self.driver = driver = door.start(functions)
         self._modules: dict[bytes, Module] = {}
-        self._users: dict[Module, int] = {}
+        self._borrowed: list[Module] = []
+        self._handles: list[Closing] = []
         self._events: list[Any] = []
         self._idle: list[Any] = []
         with driver.setting_up(f"cuda:{index}"), ExitStack() as undo:
@@ -44,12 +51,14 @@ class Context:
 
     # --- modules ---------------------------------------------------------------------------------
 
+    def has(self, artefact: bytes) -> bool:
+        return artefact in self._modules
+
     def load(self, artefact: bytes) -> Module:
-        """An artefact's module, kept for the unedited program (the first one) and the latest variant."""
-        found = self._modules.get(artefact)
-        if found is None:
-            self._make_room()
-            found = self._modules[artefact] = self._fresh(artefact)
+        """An artefact's module. The last two stay loaded: a variant and the unedited program."""
+        found = self._modules.pop(artefact, None) or self._fresh(artefact)
+        self._modules[artefact] = found
+        self._evict()
         return found
 
     def borrow(self, artefact: bytes) -> tuple[Module, Callable[[], None]]:
@@ -62,13 +71,13 @@ class Context:
             module = self._fresh(artefact)
             return module, module.unload
         module = self.load(artefact)
-        self._users[module] = self._users.get(module, 0) + 1
-        return module, lambda: self._release(module)
+        self._borrowed.append(module)
+        return module, lambda: self._borrowed.remove(module)
 
-    def _release(self, module: Module) -> None:
-        self._users[module] -= 1
-        if not self._users[module]:
-            del self._users[module]
+    def _evict(self) -> None:
+        for artefact in list(self._modules)[:-2]:
+            if self._modules[artefact] not in self._borrowed:
+                self._modules.pop(artefact).unload()
 
     def _fresh(self, artefact: bytes) -> Module:
         sm, exact = read(artefact).sm, read(artefact).exact
@@ -79,11 +88,18 @@ class Context:
             )
         return Module(self.driver, artefact)
 
-    def _make_room(self) -> None:
-        _, *others = self._modules or (b"",)
-        for artefact in others:
-            if self._modules[artefact] not in self._users:
-                self._modules.pop(artefact).unload()
+    # --- handles ---------------------------------------------------------------------------------
+
+    def opened(self, handle: "Closing") -> None:
+        self._handles.append(handle)
+
+    def closed(self, handle: "Closing") -> None:
+        self._handles.remove(handle)
+
+    def close_handles(self) -> None:
+        """Close what host code that failed has left open."""
+        while self._handles:
+            self._handles[-1].close()
 
     # --- time ------------------------------------------------------------------------------------
 
@@ -113,3 +129,4 @@ class Context:
                 undo.callback(module.unload)
             for event in self._events:
                 undo.callback(self.driver.give_back, "cuEventDestroy", event)
+            undo.callback(self.close_handles)

@@ -40,6 +40,7 @@ class CudaGpu:
         self._queue: list[_Launch] = []
         self._used = Usage()
         self._launched: dict[str, None] = {}
+        context.opened(self)
 
     def array(self, data: npt.ArrayLike) -> CudaBuffer:
         return self._memory.array(data)
@@ -144,6 +145,7 @@ class CudaGpu:
         for launch in self._queue:
             self._context.keep(launch.began, launch.ended)
         self._queue.clear()
+        self._context.closed(self)
         try:
             self._memory.close()
         finally:

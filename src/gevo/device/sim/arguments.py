@@ -18,7 +18,8 @@ MAX_SHARED = 227 << 10
 
 def shape3(what: str, shape: Shape, most: tuple[int, int, int]) -> tuple[int, int, int]:
     """A grid or block as three sizes, each checked."""
-    sizes: list[Any] = [shape] if isinstance(shape, (int, np.integer)) else list(shape)
+    one = isinstance(shape, (int, float, np.generic))  # a float is told so below
+    sizes: list[Any] = [shape] if one else list(shape)
     if not 1 <= len(sizes) <= 3:
         raise LaunchError(f"{what} {tuple(sizes)} has {len(sizes)} dimensions; give one to three")
     for size, limit in zip(sizes, most, strict=False):
