@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jaxlib.mlir import ir
-
 from gevo.errors import SourceError
-from gevo.stablehlo.mlir import bytecode, complaint, module_of, parse, run_passes
+from gevo.stablehlo.mlir import bytecode, complaint, ir, module_of, parse, run_passes
 from gevo.stablehlo.program import StablehloProgram
 from gevo.stablehlo.source import read, tidy
 from gevo.stablehlo.tree import flatten, unflatten

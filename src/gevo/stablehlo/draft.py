@@ -7,13 +7,12 @@ makes is drawn from the edit's seed by ranking (`gevo.rank`).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
-
-from jaxlib.mlir import ir
 
 from gevo.rank import choose, rank
 from gevo.stablehlo.index import Facts, Index, result_names
-from gevo.stablehlo.mlir import everything_in, named
+from gevo.stablehlo.mlir import Attribute, Op, Value, everything_in, ir, named
 from gevo.stablehlo.resize import resize, splat
 from gevo.stablehlo.tensor import Tensor, tensor
 
@@ -35,7 +34,7 @@ class Draft:
         self.index = index
         self.module = index.module.clone().operation
         walked = everything_in(self.module)
-        self._op: dict[str, ir.Operation] = {id_: walked[at] for at, id_ in index.order}
+        self._op: dict[str, Op] = {id_: walked[at] for at, id_ in index.order}
         self._main = walked[1].regions[0].blocks[0]
         self._facts: dict[str, Facts] = {}
         self._home: dict[str, str] = {}
@@ -44,11 +43,11 @@ class Draft:
 
     # Reading
 
-    def get(self, id_: str) -> ir.Operation | None:
+    def get(self, id_: str) -> Op | None:
         """The operation of this id as it stands now; None if it is gone or never was."""
         return None if id_.startswith(HIDDEN) else self._op.get(id_)
 
-    def op(self, id_: str) -> ir.Operation:
+    def op(self, id_: str) -> Op:
         return self._op[id_]
 
     def facts(self, id_: str) -> Facts:
@@ -64,7 +63,7 @@ class Draft:
         block = self.home(id_)
         return block, self.body(block).index(id_)
 
-    def value(self, name: str) -> ir.Value | None:
+    def value(self, name: str) -> Value | None:
         """The value of this name; None if it is gone or never was."""
         id_, _, number = name.partition(".")
         if not (number or "0").isdecimal():
@@ -84,11 +83,11 @@ class Draft:
             values = op.results
         return values[at] if at < len(values) else None
 
-    def available(self, value: ir.Value, at: ir.Operation) -> bool:
+    def available(self, value: Value, at: Op) -> bool:
         """Whether a value may be used by an operation at this place."""
         owner = value.owner
         block = owner if isinstance(owner, ir.Block) else owner.operation.block
-        above: ir.Operation | None = at
+        above: Op | None = at
         while above is not None and above.name != "func.func":
             if above.block == block:
                 return isinstance(owner, ir.Block) or (
@@ -114,7 +113,7 @@ class Draft:
 
     # Changing
 
-    def insert(self, op: ir.Operation, id_: str, facts: Facts, before: str) -> None:
+    def insert(self, op: Op, id_: str, facts: Facts, before: str) -> None:
         """Take up an operation that has just been put before another one."""
         block, position = self.position(before)
         self._edit_body(block).insert(position, id_)
@@ -156,7 +155,7 @@ class Draft:
         block, position = self.position(id_)
         return self.body(block)[position + 1]
 
-    def set_operand(self, id_: str, number: int, value: ir.Value) -> None:
+    def set_operand(self, id_: str, number: int, value: Value) -> None:
         self._op[id_].operands[number] = value
 
     def _edit_body(self, block: str) -> list[str]:
@@ -171,9 +170,9 @@ class Draft:
         before: str,
         name: str,
         want: Tensor,
-        operands: Sequence[ir.Value],
-        attributes: dict[str, ir.Attribute],
-    ) -> ir.Value:
+        operands: Sequence[Value],
+        attributes: dict[str, Attribute],
+    ) -> Value:
         """An operation of repair's own before another one."""
         op = ir.Operation.create(
             f"stablehlo.{name}",
@@ -186,7 +185,7 @@ class Draft:
         self.hide(op, before)
         return op.results[0]
 
-    def hide(self, op: ir.Operation, before: str) -> str:
+    def hide(self, op: Op, before: str) -> str:
         """Take up an operation of repair's own that has just been put before another one."""
         id_ = f"{HIDDEN}{len(self._made)}"
         self._made.append(id_)
@@ -194,21 +193,21 @@ class Draft:
         self.insert(op, id_, Facts(op.name, (), kind), before)
         return id_
 
-    def fit(self, value: ir.Value | str, want: str, before: str) -> ir.Value:
+    def fit(self, value: Value | str, want: str, before: str) -> Value:
         """A value (or constant) made to have the wanted type, for use at this place."""
         wanted = tensor(want)
         if isinstance(value, str):
             assert wanted is not None
-            return splat(wanted, CONSTANTS[value], lambda *made: self.emit(before, *made))
+            return splat(wanted, CONSTANTS[value], partial(self.emit, before))
         have = str(value.type)
         if have == want:
             return value
         had = tensor(have)
         assert had is not None
         assert wanted is not None
-        return resize(value, had, wanted, lambda *made: self.emit(before, *made))
+        return resize(value, had, wanted, partial(self.emit, before))
 
-    def substitute(self, want: str, before: str, seed: int, purpose: str) -> ir.Value:
+    def substitute(self, want: str, before: str, seed: int, purpose: str) -> Value:
         """Some value that may be used here, made to have the wanted type."""
         same: list[str] = []
         others: list[str] = []
@@ -224,7 +223,7 @@ class Draft:
         assert name is not None
         return self.fit(name if name in CONSTANTS else self._must(name), want, before)
 
-    def _must(self, name: str) -> ir.Value:
+    def _must(self, name: str) -> Value:
         found = self.value(name)
         assert found is not None
         return found
@@ -252,9 +251,9 @@ class Draft:
                 user.operands[use.operand_number] = found
         return left
 
-    def _anchor(self, user: ir.Operation) -> str:
+    def _anchor(self, user: Op) -> str:
         """The name of an operation, or of the atom that it is in."""
-        above: ir.Operation | None = user
+        above: Op | None = user
         while above is not None:
             # Two Python objects for one operation are equal but differ in hash.
             for id_, op in self._op.items():
@@ -302,11 +301,11 @@ class Draft:
                 self.remove(id_)
 
 
-def outer(op: ir.Operation) -> ir.Operation | None:
+def outer(op: Op) -> Op | None:
     """The operation that holds another one."""
     found = op.parent
     return None if found is None else found.operation
 
 
-def used(value: ir.Value) -> bool:
+def used(value: Value) -> bool:
     return next(iter(value.uses), None) is not None

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING
 
 from gevo.rank import choose, rank
 from gevo.stablehlo.draft import CONSTANTS, Draft, used
-from gevo.stablehlo.index import Facts
 from gevo.stablehlo.narrow import narrow_op
 from gevo.stablehlo.numbers import scaled
-from gevo.stablehlo.sites import Sites
 from gevo.stablehlo.tensor import NARROWER, tensor
 
 if TYPE_CHECKING:
@@ -24,6 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from gevo.patch import Edit
+    from gevo.stablehlo.index import Facts
+    from gevo.stablehlo.sites import Sites
 
 TRIES = 16
 """How many operands are looked at before a program is taken to have none to replace."""
@@ -145,7 +145,7 @@ def swap(draft: Draft, args: tuple[str, ...], seed: int) -> None:
     if next_other != one:
         draft.place(one, next_other)
     if next_one != other:
-        draft.place(other, one if next_one == one or next_other == one else next_one)
+        draft.place(other, next_one)
     for id_ in args:
         draft.repair_inputs(id_, seed)
     for id_ in args:

@@ -11,9 +11,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from jaxlib.mlir import ir
-
-from gevo.stablehlo.mlir import blocks_of, context, everything_in, named, place_of
+from gevo.stablehlo.mlir import (
+    Block,
+    Location,
+    Op,
+    Value,
+    blocks_of,
+    context,
+    everything_in,
+    ir,
+    named,
+    place_of,
+)
 from gevo.stablehlo.numbers import scaled
 from gevo.stablehlo.tensor import NARROWER, tensor
 
@@ -22,17 +31,38 @@ OPEN = frozenset({"stablehlo.while", "stablehlo.case", "stablehlo.if"})
 TERMINATORS = frozenset({"stablehlo.return", "func.return"})
 ALONE = frozenset(
     f"stablehlo.{name}"
-    for name in (
-        "after_all all_gather all_reduce all_to_all async_done async_start collective_broadcast "
-        "collective_permute composite create_token cross_replica_sum custom_call "
-        "get_tuple_element infeed outfeed partition_id recv reduce_scatter replica_id rng "
-        "rng_bit_generator send tuple uniform_dequantize uniform_quantize"
-    ).split()
+    for name in [
+        "after_all",
+        "all_gather",
+        "all_reduce",
+        "all_to_all",
+        "async_done",
+        "async_start",
+        "collective_broadcast",
+        "collective_permute",
+        "composite",
+        "create_token",
+        "cross_replica_sum",
+        "custom_call",
+        "get_tuple_element",
+        "infeed",
+        "outfeed",
+        "partition_id",
+        "recv",
+        "reduce_scatter",
+        "replica_id",
+        "rng",
+        "rng_bit_generator",
+        "send",
+        "tuple",
+        "uniform_dequantize",
+        "uniform_quantize",
+    ]
 )
 """Operations that edits leave as they are: what they do is not in the program."""
 _FIXED_TYPES = frozenset(
     f"stablehlo.{name}"
-    for name in "constant iota convert bitcast_convert real imag complex fft".split()
+    for name in ["constant", "iota", "convert", "bitcast_convert", "real", "imag", "complex", "fft"]
 )
 """Operations that are about their types, or compute nothing, so that narrowing them is no gain."""
 
@@ -87,7 +117,7 @@ def result_names(id_: str, count: int) -> list[str]:
 class Index:
     """Ids to operations, blocks and values of the unedited module, which gets its ids as names."""
 
-    def __init__(self, module: ir.Operation) -> None:
+    def __init__(self, module: Op) -> None:
         self.module = module
         self.order: list[tuple[int, str]] = []
         """Where in the walk through all operations each id stands."""
@@ -110,12 +140,12 @@ class Index:
         """The values that each operation uses."""
         main = module.regions[0].blocks[0].operations[0].operation
         assert main.name == "func.func"
-        self._names: dict[ir.Value, str] = {}
+        self._names: dict[Value, str] = {}
         self._walked = 2  # the module and main come before
         self._add_block(main.regions[0].blocks[0], None)
         del self._names
 
-    def _add_block(self, block: ir.Block, holder: tuple[str, int] | None) -> None:
+    def _add_block(self, block: Block, holder: tuple[str, int] | None) -> None:
         name = f"b{len(self.body)}"
         self.holder[name] = holder
         if holder is not None:
@@ -136,7 +166,7 @@ class Index:
                 self._walked += len(everything_in(operation)) - 1
         self.body[name] = tuple(body)
 
-    def _add(self, operation: ir.Operation, id_: str) -> None:
+    def _add(self, operation: Op, id_: str) -> None:
         self.order.append((self._walked, id_))
         self._walked += 1
         self.operands[id_] = tuple(self._names.get(value, "") for value in operation.operands)
@@ -157,7 +187,7 @@ class Index:
         else:
             operation.location = named(id_, None)
 
-    def _add_arguments(self, block: ir.Block, holder: tuple[str, int] | None) -> list[str]:
+    def _add_arguments(self, block: Block, holder: tuple[str, int] | None) -> list[str]:
         """Rename the arguments of a block to their ids, which takes new ones."""
         prefix = "a" if holder is None else f"{'c' if holder[1] == 0 else 'b'}{holder[0][1:]}."
         shown = prefix.replace("c", "b")
@@ -179,7 +209,7 @@ class Index:
         return names
 
 
-def _label(location: ir.Location) -> str | None:
+def _label(location: Location) -> str | None:
     """The innermost name in a location: what JAX calls an argument."""
     if not isinstance(location, ir.NameLoc):
         return None

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jaxlib.mlir import ir
-
 from gevo.errors import SourceError, UnsupportedError
-from gevo.stablehlo.mlir import everything_in, run_passes
+from gevo.stablehlo.mlir import Op, everything_in, ir, run_passes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +14,7 @@ _CALLS = {"func.call": "callee", "stablehlo.composite": "decomposition"}
 """Operations that stand for the body of a function, and the attribute that names it."""
 
 
-def functions_of(module: ir.Operation) -> dict[str, ir.Operation]:
+def functions_of(module: Op) -> dict[str, Op]:
     """The functions of a module by name."""
     return {
         _symbol(operation): operation.operation
@@ -25,7 +23,7 @@ def functions_of(module: ir.Operation) -> dict[str, ir.Operation]:
     }
 
 
-def main_of(module: ir.Operation, name: str) -> ir.Operation:
+def main_of(module: Op, name: str) -> Op:
     """The function that the program is: ``main``, or the only public one."""
     functions = functions_of(module)
     if not functions:
@@ -42,7 +40,7 @@ def main_of(module: ir.Operation, name: str) -> ir.Operation:
     return functions[public[0]]
 
 
-def inline(module: ir.Operation, main: ir.Operation, name: str) -> None:
+def inline(module: Op, main: Op, name: str) -> None:
     """Leave nothing in a module but its main function, which then calls no other."""
     functions = functions_of(module)
     _refuse_recursion(functions, name)
@@ -50,16 +48,13 @@ def inline(module: ir.Operation, main: ir.Operation, name: str) -> None:
         while calls:
             _replace(calls.pop(), functions, name)
     for function in functions.values():
-        is_main = function == main
-        function.attributes["sym_visibility"] = ir.StringAttr.get(
-            "public" if is_main else "private", module.context
-        )
+        visibility = "public" if function == main else "private"
+        function.attributes["sym_visibility"] = ir.StringAttr.get(visibility, module.context)
     main.attributes["sym_name"] = ir.StringAttr.get("main", module.context)
-    del functions, function
     run_passes(module, "symbol-dce")
 
 
-def _replace(call: ir.Operation, functions: Mapping[str, ir.Operation], name: str) -> None:
+def _replace(call: Op, functions: Mapping[str, Op], name: str) -> None:
     callee = functions.get(_callee(call))
     if callee is None:
         raise SourceError(f"{name}: @{_callee(call)} is called but not defined")
@@ -80,7 +75,7 @@ def _replace(call: ir.Operation, functions: Mapping[str, ir.Operation], name: st
     copy.erase()
 
 
-def _refuse_recursion(functions: Mapping[str, ir.Operation], name: str) -> None:
+def _refuse_recursion(functions: Mapping[str, Op], name: str) -> None:
     called = {
         symbol: {_callee(found) for found in everything_in(function) if found.name in _CALLS}
         for symbol, function in functions.items()
@@ -99,15 +94,15 @@ def _refuse_recursion(functions: Mapping[str, ir.Operation], name: str) -> None:
         visit(symbol, ())
 
 
-def _callee(call: ir.Operation) -> str:
+def _callee(call: Op) -> str:
     return str(call.attributes[_CALLS[call.name]]).removeprefix("@").strip('"')
 
 
-def _symbol(function: ir.Operation | ir.OpView) -> str:
+def _symbol(function: Op) -> str:
     return ir.StringAttr(function.attributes["sym_name"]).value
 
 
-def _visibility(function: ir.Operation) -> str:
+def _visibility(function: Op) -> str:
     attributes = function.attributes
     return (
         ir.StringAttr(attributes["sym_visibility"]).value

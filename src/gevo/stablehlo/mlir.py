@@ -11,45 +11,62 @@ import re
 from collections import OrderedDict
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from jax._src.interpreters.mlir import dtype_to_ir_type, make_ir_context
-from jaxlib.mlir import ir
-from jaxlib.mlir.passmanager import PassManager
+from jax._src.interpreters import mlir as _jax
+from jax.extend.mlir import ir as _ir
+from jax.extend.mlir.dialects import stablehlo as _stablehlo
+from jax.extend.mlir.passmanager import PassManager
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import numpy as np
 
+ir: Any = _ir
+"""The bindings; their types are too generic for a type checker to know, so they go by these names."""
+Op: TypeAlias = Any
+Block: TypeAlias = Any
+Value: TypeAlias = Any
+Type: TypeAlias = Any
+Attribute: TypeAlias = Any
+Location: TypeAlias = Any
+
+_untyped: Any = _jax
+_dialect: Any = _stablehlo
 REMEMBERED = 8
 """So many modules are kept beside the text that they were printed as."""
 _LINE = re.compile(r'":(\d+):\d+')
 _OWN = str(Path(__file__).parent)
-_live: OrderedDict[str, ir.Operation] = OrderedDict()
+_live: OrderedDict[str, Op] = OrderedDict()
 
 
 @cache
-def context() -> ir.Context:
+def context() -> Any:
     """The context that all modules of this process live in."""
     # JAX has no public function that makes a context with the dialects of its own modules.
-    made = make_ir_context()
+    made = _untyped.make_ir_context()
     made.enable_multithreading(False)
     return made
 
 
-def array_type(shape: Sequence[int], dtype: np.dtype[Any]) -> ir.RankedTensorType:
+def array_type(shape: Sequence[int], dtype: np.dtype[Any]) -> Type:
     """The type of a tensor that holds a NumPy array."""
     with context(), ir.Location.unknown():
-        return ir.RankedTensorType.get(shape, dtype_to_ir_type(dtype))
+        return ir.RankedTensorType.get(shape, _untyped.dtype_to_ir_type(dtype))
 
 
-def parse(source: str | bytes) -> ir.Operation:
+def parse(source: str | bytes) -> Op:
     """A module from text or bytecode; raises `ir.MLIRError`."""
     return ir.Module.parse(source, context()).operation
 
 
-def module_of(text: str) -> ir.Operation:
+def parse_portable(data: bytes) -> Op:
+    """A module from a portable artifact, whatever version of StableHLO wrote it."""
+    return _dialect.deserialize_portable_artifact(context(), data).operation
+
+
+def module_of(text: str) -> Op:
     """The module that has this text, which must not be changed; raises `ir.MLIRError`."""
     found = _live.get(text)
     if found is None:
@@ -58,7 +75,7 @@ def module_of(text: str) -> ir.Operation:
     return found
 
 
-def remember(text: str, module: ir.Operation) -> None:
+def remember(text: str, module: Op) -> None:
     """Keep a module, which must not be changed any more, for whoever asks for its text next."""
     _live[text] = module
     _live.move_to_end(text)
@@ -66,25 +83,25 @@ def remember(text: str, module: ir.Operation) -> None:
         _live.popitem(last=False)
 
 
-def printed(module: ir.Operation, *, places: bool = False) -> str:
+def printed(module: Op, *, places: bool = False) -> str:
     """The module as text, values named as their ids; with source locations if asked for."""
     return str(
         module.get_asm(enable_debug_info=places, use_name_loc_as_prefix=True, assume_verified=True)
     )
 
 
-def bytecode(module: ir.Operation) -> bytes:
+def bytecode(module: Op) -> bytes:
     buffer = io.BytesIO()
     module.write_bytecode(buffer)
     return buffer.getvalue()
 
 
-def run_passes(module: ir.Operation, *passes: str) -> None:
+def run_passes(module: Op, *passes: str) -> None:
     with context():
         PassManager.parse(f"builtin.module({','.join(passes)})").run(module)
 
 
-def complaint(error: ir.MLIRError) -> tuple[str, int | None]:
+def complaint(error: Any) -> tuple[str, int | None]:
     """What MLIR did not like, in one line, and the line of the text where it stopped."""
     for diagnostic in error.error_diagnostics:
         found = _LINE.search(str(diagnostic.location))
@@ -92,17 +109,17 @@ def complaint(error: ir.MLIRError) -> tuple[str, int | None]:
     return " ".join(error.message.split()), None
 
 
-def blocks_of(operation: ir.Operation) -> Iterator[ir.Block]:
+def blocks_of(operation: Op) -> Iterator[Block]:
     """The blocks of all regions of an operation, in order."""
     for region in operation.regions:
         yield from region.blocks
 
 
-def everything_in(operation: ir.Operation) -> list[ir.Operation]:
+def everything_in(operation: Op) -> list[Op]:
     """An operation and all that it holds, each before what it holds itself."""
-    found: list[ir.Operation] = []
+    found: list[Op] = []
 
-    def take(inner: ir.Operation) -> ir.WalkResult:
+    def take(inner: Op) -> Any:
         found.append(inner)
         return ir.WalkResult.ADVANCE
 
@@ -110,7 +127,7 @@ def everything_in(operation: ir.Operation) -> list[ir.Operation]:
     return found
 
 
-def place_of(location: ir.Location) -> tuple[str, int] | None:
+def place_of(location: Location) -> tuple[str, int] | None:
     """The source file, without its folder, and line that a location leads to."""
     if isinstance(location, ir.FileLineColLoc):
         if location.filename.startswith(_OWN):  # the call of jax.jit in this package
@@ -125,6 +142,6 @@ def place_of(location: ir.Location) -> tuple[str, int] | None:
     return None
 
 
-def named(name: str, inner: ir.Location | None) -> ir.Location:
+def named(name: str, inner: Location | None) -> Location:
     """A location from which MLIR prints the name of a value."""
     return ir.Location.name(name, inner or ir.Location.unknown(context()), context())

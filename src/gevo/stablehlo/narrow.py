@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from jaxlib.mlir import ir
-
-from gevo.stablehlo.mlir import everything_in, named
+from gevo.stablehlo.mlir import Value, everything_in, ir, named
 from gevo.stablehlo.tensor import tensor
 
 if TYPE_CHECKING:
@@ -15,7 +13,17 @@ if TYPE_CHECKING:
 
 _INSIDE = frozenset(
     f"stablehlo.{name}"
-    for name in "add and compare maximum minimum multiply or return select".split()
+    for name in [
+        "add",
+        "and",
+        "compare",
+        "maximum",
+        "minimum",
+        "multiply",
+        "or",
+        "return",
+        "select",
+    ]
 )
 """What the region of an atom may hold for it to be narrowed."""
 
@@ -53,14 +61,14 @@ def narrow_op(draft: Draft, target: str, wide: str, element: str) -> bool:
     return True
 
 
-def _converted(draft: Draft, target: str, value: ir.Value, wide: str, element: str) -> ir.Value:
+def _converted(draft: Draft, target: str, value: Value, wide: str, element: str) -> Value:
     kind = tensor(str(value.type))
     if kind is None or kind.element != wide:
         return value
     return draft.fit(value, str(replace(kind, element=element)), target)
 
 
-def _retype(value: ir.Value, wide: str, element: str) -> None:
+def _retype(value: Value, wide: str, element: str) -> None:
     kind = tensor(str(value.type))
     if kind is not None and kind.element == wide:
         value.set_type(replace(kind, element=element).native)

@@ -6,15 +6,14 @@ import math
 from typing import Any
 
 import numpy as np
-from jaxlib.mlir import ir
 
-from gevo.stablehlo.mlir import context
+from gevo.stablehlo.mlir import Attribute, context, ir
 from gevo.stablehlo.tensor import Tensor, native_type, tensor
 
 _LARGEST = {"bf16": 3.3895e38, "f16": 65504.0, "f32": 3.4028e38}
 
 
-def scaled(value: ir.Attribute, power: int) -> ir.Attribute | None:
+def scaled(value: Attribute, power: int) -> Attribute | None:
     """A constant times two to this power; None if that is the same, or does not fit the type."""
     if not isinstance(value, ir.DenseElementsAttr):
         return None

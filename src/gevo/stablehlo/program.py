@@ -6,15 +6,13 @@ import hashlib
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from jaxlib.mlir import ir
-
 from gevo.errors import UnsupportedError
 from gevo.patch import Edit, Patch
 from gevo.program import Profile, Variant
 from gevo.stablehlo.draft import Draft
 from gevo.stablehlo.edits import KINDS, Skipped, apply_edit
 from gevo.stablehlo.index import Index
-from gevo.stablehlo.mlir import complaint, context, module_of, printed, remember
+from gevo.stablehlo.mlir import Op, complaint, context, ir, module_of, printed, remember
 from gevo.stablehlo.sites import Sites
 
 if TYPE_CHECKING:
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 class StablehloProgram:
     """One function on tensors, with ids for all that edits can name."""
 
-    def __init__(self, module: ir.Operation, name: str) -> None:
+    def __init__(self, module: Op, name: str) -> None:
         """Take over a module that has only `main` in it and is not used elsewhere."""
         with context():
             self._index = Index(module)

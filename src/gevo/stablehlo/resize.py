@@ -10,19 +10,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from jaxlib.mlir import ir
-
-from gevo.stablehlo.mlir import context
+from gevo.stablehlo.mlir import Attribute, Value, context, ir
 from gevo.stablehlo.tensor import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    Emit = Callable[[str, Tensor, Sequence[ir.Value], dict[str, ir.Attribute]], ir.Value]
+    Emit = Callable[[str, Tensor, Sequence[Value], dict[str, Attribute]], Value]
     """Makes an operation with this name, result type, operands and attributes."""
 
 
-def resize(value: ir.Value, have: Tensor, want: Tensor, emit: Emit) -> ir.Value:
+def resize(value: Value, have: Tensor, want: Tensor, emit: Emit) -> Value:
     """A tensor of the wanted type, as much like `value` as can be."""
     if have.element != want.element:
         value, have = _convert(value, have, want.element, emit)
@@ -46,7 +44,7 @@ def resize(value: ir.Value, have: Tensor, want: Tensor, emit: Emit) -> ir.Value:
     return value if have.shape == want.shape else _pad(value, have, want, emit)
 
 
-def splat(want: Tensor, number: float, emit: Emit) -> ir.Value:
+def splat(want: Tensor, number: float, emit: Emit) -> Value:
     """A tensor with the same number everywhere."""
     text = {True: f"({number:e}, 0.0)", False: str(int(number))}[want.is_complex]
     if want.is_float:
@@ -57,7 +55,7 @@ def splat(want: Tensor, number: float, emit: Emit) -> ir.Value:
     return emit("constant", want, [], {"value": value})
 
 
-def _convert(value: ir.Value, have: Tensor, element: str, emit: Emit) -> tuple[ir.Value, Tensor]:
+def _convert(value: Value, have: Tensor, element: str, emit: Emit) -> tuple[Value, Tensor]:
     if have.is_complex and not element.startswith("complex"):
         # XLA has no conversion that drops the imaginary part.
         have = replace(have, element=have.element.removeprefix("complex<").removesuffix(">"))
@@ -68,7 +66,7 @@ def _convert(value: ir.Value, have: Tensor, element: str, emit: Emit) -> tuple[i
     return emit("convert", have, [value], {}), have
 
 
-def _match_rank(value: ir.Value, have: Tensor, rank: int, emit: Emit) -> tuple[ir.Value, Tensor]:
+def _match_rank(value: Value, have: Tensor, rank: int, emit: Emit) -> tuple[Value, Tensor]:
     """Drop dimensions, those of size one and the outer ones first, or prepend some of size one."""
     shape = list(have.shape)
     if len(shape) > rank:
@@ -85,9 +83,7 @@ def _match_rank(value: ir.Value, have: Tensor, rank: int, emit: Emit) -> tuple[i
     return value, have
 
 
-def _cut(
-    value: ir.Value, have: Tensor, sizes: Sequence[int], emit: Emit
-) -> tuple[ir.Value, Tensor]:
+def _cut(value: Value, have: Tensor, sizes: Sequence[int], emit: Emit) -> tuple[Value, Tensor]:
     """The middle of every dimension that is larger than wanted."""
     shape = tuple(min(a, b) for a, b in zip(have.shape, sizes, strict=True))
     if shape == have.shape:
@@ -103,11 +99,11 @@ def _cut(
     return emit("slice", have, [value], attributes), have
 
 
-def _broadcast(value: ir.Value, want: Tensor, dims: Sequence[int], emit: Emit) -> ir.Value:
+def _broadcast(value: Value, want: Tensor, dims: Sequence[int], emit: Emit) -> Value:
     return emit("broadcast_in_dim", want, [value], {"broadcast_dimensions": _integers(dims)})
 
 
-def _pad(value: ir.Value, have: Tensor, want: Tensor, emit: Emit) -> ir.Value:
+def _pad(value: Value, have: Tensor, want: Tensor, emit: Emit) -> Value:
     one = splat(Tensor((), want.element), 1, emit)
     missing = [b - a for a, b in zip(have.shape, want.shape, strict=True)]
     attributes = {
@@ -118,5 +114,5 @@ def _pad(value: ir.Value, have: Tensor, want: Tensor, emit: Emit) -> ir.Value:
     return emit("pad", want, [value, one], attributes)
 
 
-def _integers(numbers: Sequence[int]) -> ir.Attribute:
+def _integers(numbers: Sequence[int]) -> Attribute:
     return ir.DenseI64ArrayAttr.get(list(numbers), context())

@@ -6,20 +6,22 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import jax
+import jax as _jax
 from jax import export
-from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import stablehlo
 
 from gevo.errors import SourceError, UnsupportedError, WorkloadError, one_line
 from gevo.stablehlo.inline import inline, main_of
 from gevo.stablehlo.mlir import (
+    Op,
+    Type,
+    Value,
     array_type,
     bytecode,
     complaint,
-    context,
     everything_in,
+    ir,
     parse,
+    parse_portable,
     place_of,
 )
 from gevo.stablehlo.tree import flatten, names_of, shapes_of
@@ -32,7 +34,7 @@ _BYTECODE = b"ML\xefR"
 _UNKNOWN = re.compile(r"[Dd]ialect `(\w+)' not found|(unregistered dialect)")
 
 
-def read(source: Callable[..., Any] | str | Path, arguments: Sequence[Any] | None) -> ir.Operation:
+def read(source: Callable[..., Any] | str | Path, arguments: Sequence[Any] | None) -> Op:
     """A module with one function, `main`, that calls no other and has only static shapes."""
     if isinstance(source, str | Path):
         path = Path(source)
@@ -48,7 +50,7 @@ def read(source: Callable[..., Any] | str | Path, arguments: Sequence[Any] | Non
     return module
 
 
-def tidy(module: ir.Operation, name: str) -> None:
+def tidy(module: Op, name: str) -> None:
     """Leave only what the program computes, and refuse what edits could not keep valid."""
     _check_dialects(module, name)
     main = main_of(module, name)
@@ -61,17 +63,18 @@ def tidy(module: ir.Operation, name: str) -> None:
     _check_shapes(main, name)
 
 
-def _lower(source: Callable[..., Any], name: str, arguments: Sequence[Any]) -> ir.Operation:
+def _lower(source: Callable[..., Any], name: str, arguments: Sequence[Any]) -> Op:
     names_of(arguments)  # says which argument is not an array
     try:
+        jax: Any = _jax  # what it wraps may be of any type
         traced = jax.jit(source, keep_unused=True).trace(*map(shapes_of, arguments))
-        lowered: Any = traced.lower().compiler_ir("stablehlo")
-    except Exception as error:  # the user's function may raise anything
+        lowered = traced.lower().compiler_ir("stablehlo")
+    except Exception as error:  # noqa: BLE001  (the user's function may raise anything)
         raise WorkloadError(f"{name} cannot be traced by JAX: {one_line(error)}") from None
     return parse(bytecode(lowered.operation))
 
 
-def _read_file(path: Path) -> ir.Operation:
+def _read_file(path: Path) -> Op:
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -93,11 +96,10 @@ def _read_file(path: Path) -> ir.Operation:
         raise _explained(error, name, text) from None
 
 
-def _read_bytecode(data: bytes, name: str) -> ir.Operation:
-    portable: Any = getattr(stablehlo, "deserialize_portable_artifact")  # noqa: B009  (not in its types)
+def _read_bytecode(data: bytes, name: str) -> Op:
     try:
         if b"StableHLO_v" in data[:64]:  # the producer that the header names
-            return portable(context(), data).operation
+            return parse_portable(data)
         return parse(data)
     except ir.MLIRError as error:
         raise _explained(error, name, "") from None
@@ -105,9 +107,9 @@ def _read_bytecode(data: bytes, name: str) -> ir.Operation:
         raise SourceError(f"{name}: not a StableHLO artifact that JAX reads: {error}") from None
 
 
-def _read_export(data: bytes, name: str) -> ir.Operation:
+def _read_export(data: bytes, name: str) -> Op:
     try:
-        exported = export.deserialize(bytearray(data))
+        exported: Any = export.deserialize(bytearray(data))
         module: bytes = exported.mlir_module_serialized
     except Exception:  # noqa: BLE001  (whatever the reader trips over)
         raise SourceError(
@@ -132,9 +134,7 @@ def _read_export(data: bytes, name: str) -> ir.Operation:
     return read_back
 
 
-def _add_arguments(
-    module: ir.Operation, types: list[ir.Type], kept: Sequence[int], name: str
-) -> None:
+def _add_arguments(module: Op, types: list[Type], kept: Sequence[int], name: str) -> None:
     """Give main the arguments that jax.export left out since nothing uses them."""
     main = main_of(module, name)
     block = main.regions[0].blocks[0]
@@ -151,7 +151,7 @@ def _add_arguments(
         del main.attributes["arg_attrs"]
 
 
-def _explained(error: ir.MLIRError, name: str, text: str) -> SourceError:
+def _explained(error: Any, name: str, text: str) -> SourceError:
     message, line = complaint(error)
     where = name if line is None else f"{name}:{line}"
     dialect = _UNKNOWN.search(message)
@@ -172,7 +172,7 @@ def _dialect_at(text: str, line: int | None) -> str:
     return next((name for name in names if name not in DIALECTS), "?")
 
 
-def _check_dialects(module: ir.Operation, name: str) -> None:
+def _check_dialects(module: Op, name: str) -> None:
     for operation in everything_in(module):
         dialect = operation.name.partition(".")[0]
         if dialect not in DIALECTS:
@@ -182,8 +182,8 @@ def _check_dialects(module: ir.Operation, name: str) -> None:
             )
 
 
-def _check_shapes(main: ir.Operation, name: str) -> None:
-    values: list[tuple[ir.Operation, ir.Value]] = [
+def _check_shapes(main: Op, name: str) -> None:
+    values: list[tuple[Op, Value]] = [
         (main, argument) for argument in main.regions[0].blocks[0].arguments
     ]
     values += [(inner, result) for inner in everything_in(main) for result in inner.results]
@@ -201,7 +201,7 @@ def _check_shapes(main: ir.Operation, name: str) -> None:
 
 
 def _match(
-    module: ir.Operation,
+    module: Op,
     name: str,
     arguments: Sequence[Any],
     source: Callable[..., Any] | str | Path,

@@ -7,9 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from jaxlib.mlir import ir
-
-from gevo.stablehlo.mlir import context
+from gevo.stablehlo.mlir import Type, context, ir
 
 NARROWER = {
     "f64": ("f32",),
@@ -46,7 +44,7 @@ class Tensor:
         return self.element.startswith("complex")
 
     @property
-    def native(self) -> ir.RankedTensorType:
+    def native(self) -> Type:
         return native_type(str(self))
 
 
@@ -60,5 +58,5 @@ def tensor(text: str) -> Tensor | None:
 
 
 @lru_cache(1 << 14)
-def native_type(text: str) -> ir.RankedTensorType:
+def native_type(text: str) -> Type:
     return ir.RankedTensorType(ir.Type.parse(text, context()))

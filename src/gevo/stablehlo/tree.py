@@ -6,11 +6,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import jax
+import jax as _jax
 import numpy as np
-from jax import dtypes, tree_util
+from jax import dtypes
+from jax import tree_util as _tree_util
 
 from gevo.errors import WorkloadError, one_line
+
+jax: Any = _jax
+tree_util: Any = _tree_util  # its trees may be anything
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,12 +45,12 @@ def unflatten(results: Sequence[Any], source: Any, arguments: Sequence[Any]) -> 
 
 def shapes_of(argument: Any) -> Any:
     """The same tree with the shape and element type of each array in its place."""
-    return tree_util.tree_map(
-        lambda leaf: jax.ShapeDtypeStruct(
-            np.shape(leaf), _dtype(leaf), weak_type=isinstance(leaf, bool | int | float | complex)
-        ),
-        argument,
-    )
+
+    def shape(leaf: Any) -> Any:
+        plain = isinstance(leaf, bool | int | float | complex)
+        return jax.ShapeDtypeStruct(np.shape(leaf), _dtype(leaf), weak_type=plain)
+
+    return tree_util.tree_map(shape, argument)
 
 
 def _named(arguments: Sequence[Any]) -> list[tuple[str, Any]]:
@@ -76,6 +80,6 @@ def _results(source: Callable[..., Any], structure: Any, leaves: tuple[Any, ...]
         return tree_util.tree_structure(
             jax.eval_shape(source, *tree_util.tree_unflatten(structure, leaves))
         )
-    except Exception as error:  # the user's function may raise anything
+    except Exception as error:  # noqa: BLE001  (the user's function may raise anything)
         name = getattr(source, "__name__", "the program")
         raise WorkloadError(f"{name} cannot be traced by JAX: {one_line(error)}") from None
