@@ -77,7 +77,7 @@ class ModelWorkload(Workload):
         return [case]
 
     def run(self, handle: Executable, case: Case) -> Any:
-        return handle(*_stablehlo().flatten(self.arguments(case)))
+        return handle(*_stablehlo().flatten(self.arguments(case), self._source()))
 
     def measure(self, got: Mapping[str, Array], want: Mapping[str, Array], case: Case) -> float:  # noqa: ARG002  (labels say what is right)
         outputs = _stablehlo().unflatten(list(got.values()), self._source(), self.arguments(case))
