@@ -58,7 +58,8 @@ class Trial:
         # The second time around, when whatever a device prepares once has been prepared.
         patient = 5 if device.lasting else 30
         self._deadline = max(patience, patient * unedited.seconds["total"])
-        self._notes = [""] * len(bench.cases)
+        if split == "search":  # elsewhere a failure is news, and says on which input
+            self._notes = [""] * len(bench.cases)
         allowed = workload.tolerance if tolerance is None else tolerance
         self._tolerance = workload.bound(unedited.error or 0.0, allowed)
         self.baseline = Baseline(
