@@ -13,6 +13,7 @@ import itertools
 import os
 from contextlib import suppress
 from enum import IntEnum
+from typing import ClassVar
 
 import numpy as np
 
@@ -200,6 +201,8 @@ class Double:
     CUdevice_attribute, CUfunction_attribute = CUdevice_attribute, CUfunction_attribute
     CUdeviceptr, CUstream = CUdeviceptr, CUstream
     CUDA_VERSION = 12080
+    made: ClassVar = []
+    """All doubles of this process that were not ended."""
 
     def __init__(self, gpus=1, *, sm=70, memory=1 << 30, version=12080, l2=1 << 20, noise=0.0):
         self.gpus, self.sm, self.memory, self.version, self.l2 = gpus, sm, memory, version, l2
@@ -218,12 +221,18 @@ class Double:
         self._slot = None
         self._blocks, self._modules, self._events = {}, {}, {}
         self._clock = 0.0
+        self.made.append(self)
 
     # --- what tests ask --------------------------------------------------------------------------
 
     def inject(self, call, error):
         """Let the next call of this name fail."""
         self.injected.append((call, CUresult[f"CUDA_ERROR_{error}"]))
+
+    def end(self):
+        """What the end of the process does."""
+        self._lose_context()
+        self._modules, self._slot = {}, None
 
     def leaks(self):
         """What was not given back."""

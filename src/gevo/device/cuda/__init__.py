@@ -11,7 +11,7 @@ from typing import Any
 
 from gevo.device import Limits
 from gevo.device.cuda.context import Context
-from gevo.device.cuda.driver import initialised
+from gevo.device.cuda.driver import NotReadyError, initialised
 from gevo.device.cuda.gpu import CudaGpu
 from gevo.device.cuda.memory import CudaBuffer
 from gevo.device.cuda.signature import read
@@ -36,6 +36,7 @@ class Cuda:
         self._functions = functions
         """In place of NVIDIA's bindings; for tests."""
         self._context: Context | None = None
+        self._failure: NotReadyError | None = None
 
     @property
     def name(self) -> str:
@@ -110,10 +111,16 @@ class Cuda:
     def close(self) -> None:
         """Give back all that lasts; the end of the process does so as well."""
         if self._context is not None:
-            context, self._context = self._context, None
-            context.close()
+            self._context.close()
+            self._context = None
 
     def _ready(self) -> Context:
+        if self._failure is not None:
+            raise self._failure
         if self._context is None:
-            self._context = Context(self._index, self._functions)
+            try:
+                self._context = Context(self._index, self._functions)
+            except NotReadyError as error:
+                self._failure = error
+                raise
         return self._context

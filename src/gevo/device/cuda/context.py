@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from gevo.device.cuda import driver as door
 from gevo.device.cuda.module import Module
 from gevo.device.cuda.signature import read
-from gevo.errors import DeviceError, UnsupportedError
+from gevo.errors import UnsupportedError
 
 _LEAST_SCRATCH = 4 << 20
 
@@ -43,7 +43,9 @@ class Context:
         count = int(driver.call("cuDeviceGetCount"))
         if index >= count:
             there = f"cuda:0 to cuda:{count - 1}" if count > 1 else "cuda:0" if count else "none"
-            raise DeviceError(f"no GPU cuda:{index}; there is {there} (see CUDA_VISIBLE_DEVICES)")
+            raise door.NotReadyError(
+                f"no GPU cuda:{index}; there is {there} (see CUDA_VISIBLE_DEVICES)"
+            )
         self._device = driver.call("cuDeviceGet", index)
         self.title = door.title(driver, self._device)
         self.sm = door.sm(driver, self._device)

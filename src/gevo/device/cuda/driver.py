@@ -17,12 +17,19 @@ from gevo.errors import DeviceError, SourceError, one_line
 EXTRA = "pip install 'gevo[cuda]'"
 
 
+class NotReadyError(DeviceError, Poisoned):
+    """The GPU could not be made ready, and a process that failed at it should not try again."""
+
+    def __init__(self, detail: str) -> None:
+        Poisoned.__init__(self, "crash", detail)
+
+
 def bindings() -> Any:
     """NVIDIA's own bindings of the driver."""
     try:
         from cuda.bindings import driver  # noqa: PLC0415  # pyright: ignore[reportMissingImports, reportMissingTypeStubs, reportAttributeAccessIssue, reportUnknownVariableType]
     except ImportError:
-        raise DeviceError(f"cuda needs NVIDIA's cuda-bindings; run {EXTRA}") from None
+        raise NotReadyError(f"cuda needs NVIDIA's cuda-bindings; run {EXTRA}") from None
     return cast("Any", driver)
 
 
@@ -70,7 +77,7 @@ class Driver:
         try:
             yield
         except (Stopped, SourceError) as error:
-            raise DeviceError(f"{what}: {error}") from error
+            raise NotReadyError(f"{what}: {error}") from error
 
     def attribute(self, device: Any, name: str) -> int:
         """A number that the driver knows of a GPU, such as ``L2_CACHE_SIZE``."""
@@ -95,7 +102,7 @@ def start(functions: Any = None) -> Driver:
         supported = int(driver.call("cuDriverGetVersion"))
     needed = int(getattr(driver.api, "CUDA_VERSION", 0))
     if supported // 1000 < needed // 1000:
-        raise DeviceError(
+        raise NotReadyError(
             f"the NVIDIA driver supports CUDA {version(supported)}, cuda-bindings is for "
             f"{version(needed)}; update the driver, or pip install 'cuda-bindings<{needed // 1000}'"
         )

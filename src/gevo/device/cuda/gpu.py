@@ -91,10 +91,14 @@ class CudaGpu:
         if len(self._queue) >= _QUEUE:
             self._await()
         launch = _Launch(name, self._context.event(), self._context.event())
+        try:
+            call("cuEventRecord", launch.began, stream)
+            call("cuLaunchKernel", *given)
+            call("cuEventRecord", launch.ended, stream)
+        except Stopped:
+            self._context.keep(launch.began, launch.ended)
+            raise
         self._queue.append(launch)
-        call("cuEventRecord", launch.began, stream)
-        call("cuLaunchKernel", *given)
-        call("cuEventRecord", launch.ended, stream)
 
     def _check_block(self, kernel: str, name: str, threads: tuple[int, int, int]) -> None:
         count = threads[0] * threads[1] * threads[2]

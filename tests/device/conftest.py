@@ -1,0 +1,11 @@
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _doubles_end():
+    """Give back the memory of every double of the CUDA driver that a test made."""
+    yield
+    from double import Double
+
+    while Double.made:
+        Double.made.pop().end()

@@ -1,0 +1,385 @@
+"""`cuda` over a double of the driver: what it calls, and what it makes of every way to fail."""
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+import conformance
+import numpy as np
+import pytest
+from double import ANYWHERE, FROM_A_KERNEL, OF_CALL, CUstream, Double, MisuseError
+from launches import CHECKS
+
+from gevo.device import Limits, Poisoned, Stopped, expand, open_device
+from gevo.device.cuda import Cuda, driver, query
+from gevo.errors import DeviceError, GevoError, SourceError, UnsupportedError, WorkloadError
+
+FIXTURES = sorted((Path(__file__).parent / "fixtures").iterdir())
+SAXPY = conformance._built(Cuda)
+
+
+def one_line(error):
+    text = str(error)
+    assert text
+    assert "\n" not in text
+    return text
+
+
+def work(device, artefact=SAXPY, *, close=False):
+    """One run of a workload that uses all there is."""
+    device.prepare(artefact, ("saxpy", "counts"))
+    gpu = device.open(artefact, Limits())
+    there = conformance.saxpy(gpu)
+    gpu.launch("counts", 1, 8, gpu.empty(8))
+    gpu.launch("last_of", 1, 8, gpu.zeros(1, np.int32), 100, shared=64 << 10)
+    gpu.symbol("visits", np.int32).get()
+    there.free()
+    gpu.usage()
+    gpu.close()
+    if close:
+        device.close()
+
+
+def calls_of_a_run():
+    double = Double()
+    device = Cuda("0", double)
+    work(device)
+    device.close()
+    return list(dict.fromkeys(double.calls))
+
+
+# --- a run -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in FIXTURES if p.stem != "big"], ids=lambda path: path.name
+)
+def test_kernels_of_nvcc_run_as_numpy_says(path):
+    double = Double(sm=90)
+    device = Cuda("0", double)
+    gpu = device.open(path.read_bytes(), Limits())
+    CHECKS[path.stem](gpu)
+    gpu.usage()
+    gpu.close()
+    device.close()
+    assert double.leaks() == []
+
+
+def test_building_touches_no_driver():
+    double = Double()
+    Cuda("0", double).build(conformance.text())
+    assert double.calls == []
+
+
+def test_the_l2_cache_is_flushed_before_the_first_launch_only():
+    double = Double(l2=3 << 20)
+    device = Cuda("0", double)
+    gpu = device.open(SAXPY, Limits())
+    x = gpu.array(np.ones(8, np.float32))
+    began = len(double.calls)
+    for _ in range(2):
+        gpu.launch("saxpy", 1, 8, 1.0, x, x, 8)
+    assert [
+        name for name in double.calls[began:] if name[:6] in {"cuMems", "cuLaun", "cuEven"}
+    ] == [
+        "cuMemsetD8",
+        *("cuEventCreate", "cuEventCreate", "cuEventRecord", "cuLaunchKernel", "cuEventRecord") * 2,
+    ]
+    gpu.close()
+    device.close()
+
+
+def test_only_launches_take_time():
+    double = Double()
+    device = Cuda("0", double)
+    gpu = device.open(SAXPY, Limits())
+    x = gpu.array(np.ones(4096, np.float32))
+    double._clock += 1e9  # copies and host code
+    gpu.launch("saxpy", 32, 128, 1.0, x, x, 4096)
+    double._clock += 1e9
+    assert 0 < gpu.usage().time < 1
+    assert gpu.usage(timed=False).time == 0
+    gpu.close()
+    device.close()
+
+
+def test_a_variant_and_the_unedited_program_stay_loaded():
+    plain = b".version 7.8\n.target sm_70\n.address_size 64\n.visible .entry k%d() { ret; }\n"
+    variants = [plain % n for n in range(5)]
+    double = Double()
+    device = Cuda("0", double)
+
+    def turn(artefact):
+        device.prepare(artefact, ())
+        for which in (artefact, variants[0]) * 3:
+            gpu = device.open(which, Limits())
+            gpu.launch(f"k{variants.index(which)}", 1, 1)
+            gpu.usage()
+            gpu.close()
+
+    for variant in variants:
+        turn(variant)
+    assert double.calls.count("cuModuleLoadDataEx") == len(variants)
+    assert len(double._modules) == 2
+    device.close()
+    assert double.leaks() == []
+
+
+def test_what_a_failed_run_left_open_is_closed_when_the_next_begins():
+    double = Double()
+    device = Cuda("0", double)
+    device.prepare(SAXPY, ())
+    for _ in range(3):
+        gpu = device.open(SAXPY, Limits())
+        gpu.launch("counts", 1, 8, gpu.empty(1 << 10))
+    assert len(double._blocks) == 4
+    device.prepare(SAXPY.replace(b"visits", b"visitor"), ())
+    assert len(double._blocks) == 1
+    device.close()
+    assert double.leaks() == []
+
+
+def test_resources_are_told():
+    device = Cuda("0", Double(sm=80))
+    found = device.resources(SAXPY)
+    assert set(found) >= {"saxpy", "reversed", "last_of"}
+    assert found["saxpy"].registers > 0
+    device.close()
+
+
+def test_resources_are_told_where_no_ptxas_knows_the_gpu():
+    device = Cuda("0", Double(sm=999))
+    assert device.resources(SAXPY)["saxpy"].registers == 32
+    device.close()
+
+
+# --- failures --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("call", calls_of_a_run())
+def test_every_error_of_every_call_is_one_line_and_leaves_nothing(call):
+    for error in dict.fromkeys((*ANYWHERE, *OF_CALL.get(call, ()))):
+        double = Double()
+        device = Cuda("0", double)
+        double.inject(call, error)
+        with pytest.raises((Stopped, GevoError)) as raised:
+            work(device, close=True)
+        assert error in one_line(raised.value) or error == "LAUNCH_OUT_OF_RESOURCES"
+        if isinstance(raised.value, Poisoned):
+            # Whoever goes on finds a device that says so, and calls the driver no more.
+            before = len(double.calls)
+            with pytest.raises((Poisoned, DeviceError)):
+                work(device)
+            assert len(double.calls) == before
+            double.end()
+            continue
+        work(device)  # the process can go on, and find all as it was
+        device.close()
+        assert double.leaks() == [], error
+        double.end()
+
+
+@pytest.mark.parametrize("error", FROM_A_KERNEL)
+def test_a_kernels_fault_ends_the_process(error):
+    double = Double()
+    device = Cuda("0", double)
+    double.inject("cuEventSynchronize", error)
+    with pytest.raises(Poisoned, match="saxpy: .*" + error) as raised:
+        work(device)
+    assert raised.value.verdict == ("timeout" if error == "LAUNCH_TIMEOUT" else "crash")
+
+
+def test_out_of_memory():
+    double = Double(memory=16 << 20)
+    device = Cuda("0", double)
+    gpu = device.open(SAXPY, Limits())
+    with pytest.raises(
+        Stopped, match="the GPU has 12 of 16 MB free; make the cases smaller"
+    ) as raised:
+        gpu.empty(4 << 20)
+    assert raised.value.verdict == "memory"
+    conformance.saxpy(gpu)
+    gpu.close()
+    device.close()
+    with pytest.raises(DeviceError, match="cuda:0: cuMemAlloc: the GPU has too little free memory"):
+        Cuda("0", Double(memory=1 << 20)).prepare(SAXPY, ())
+
+
+def test_out_of_resources():
+    double = Double()
+    device = Cuda("0", double)
+    gpu = device.open(SAXPY, Limits())
+    double.inject("cuLaunchKernel", "LAUNCH_OUT_OF_RESOURCES")
+    with pytest.raises(Stopped, match="more registers than the GPU has; make it smaller") as raised:
+        conformance.saxpy(gpu)
+    assert raised.value.verdict == "crash"
+    assert not isinstance(raised.value, Poisoned)
+    gpu.close()
+    device.close()
+    assert double.leaks() == []
+
+
+def test_the_drivers_own_words_are_told():
+    with pytest.raises(
+        SourceError, match="ptxas application ptx input, line 1; error : PTX line 3: "
+    ):
+        Cuda("0", Double()).prepare(b"\n\nno PTX", ())
+
+
+def test_a_kernel_for_a_newer_gpu():
+    with pytest.raises(UnsupportedError, match=r"built for sm_70, and .* is sm_60; .*arch=sm_60"):
+        Cuda("0", Double(sm=60)).prepare(SAXPY, ())
+    only = SAXPY.replace(b".target sm_70", b".target sm_90a")
+    with pytest.raises(UnsupportedError, match=r"built for sm_90a, and .* is sm_100"):
+        Cuda("0", Double(sm=100)).prepare(only, ())
+
+
+def test_an_old_driver():
+    with pytest.raises(
+        DeviceError, match=r"supports CUDA 11.4, .* is for 12.8; update the driver, or pip"
+    ):
+        Cuda("0", Double(version=11040)).prepare(SAXPY, ())
+    double = Double()
+    double.inject("cuInit", "SYSTEM_DRIVER_MISMATCH")
+    with pytest.raises(DeviceError, match="differ in version; reboot"):
+        Cuda("0", double).prepare(SAXPY, ())
+
+
+class Older:
+    """Bindings that look for a function which the driver does not have."""
+
+    def __init__(self):
+        self.double = Double()
+
+    def __getattr__(self, name):
+        if name == "cuEventElapsedTime":
+            raise RuntimeError('Function "cuEventElapsedTime_v2" not found')
+        return getattr(self.double, name)
+
+
+def test_a_driver_without_a_function():
+    with pytest.raises(Poisoned, match=r"cuEventElapsedTime: the driver is too old .* update it"):
+        work(Cuda("0", Older()))
+
+
+def test_no_such_gpu():
+    with pytest.raises(DeviceError, match="no GPU cuda:2; there is cuda:0 to cuda:1"):
+        Cuda("2", Double(gpus=2)).prepare(SAXPY, ())
+    with pytest.raises(DeviceError, match=r"there is no GPU .* see `nvidia-smi`"):
+        Cuda("0", Double(gpus=0)).prepare(SAXPY, ())
+    for model in ("x", "-1", "0x1", "1.5"):
+        with pytest.raises(DeviceError, match="give cuda:0"):
+            open_device(f"cuda:{model}")
+    with pytest.raises(DeviceError, match="cuda:all is for runs"):
+        open_device("cuda:all")
+
+
+def test_no_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cuda.bindings", None)
+    with pytest.raises(DeviceError, match=r"pip install 'gevo\[cuda\]'"):
+        Cuda("0").prepare(SAXPY, ())
+
+
+def has_bindings():
+    return importlib.util.find_spec("cuda") and importlib.util.find_spec("cuda.bindings")
+
+
+@pytest.mark.skipif(not has_bindings(), reason="cuda-bindings is not installed")
+@pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="there is an NVIDIA driver")
+def test_no_driver():
+    for ask in (lambda: Cuda("0").prepare(SAXPY, ()), query.gpus, lambda: expand("cuda:all")):
+        with pytest.raises(
+            DeviceError, match=r"no NVIDIA driver .* install it, or use --device sim:p100"
+        ):
+            ask()
+
+
+# --- processes -------------------------------------------------------------------------------------
+
+
+def test_a_fork_does_not_inherit_the_driver():
+    device = Cuda("0", Double())
+    device.prepare(SAXPY, ())
+    child = os.fork()
+    if not child:
+        try:
+            device.open(SAXPY, Limits())
+        except DeviceError as error:
+            os._exit(0 if "does not survive a fork" in str(error) else 1)
+        os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    with pytest.raises(WorkloadError, match="this process uses CUDA already"):
+        device.check_fork()
+    device.close()
+    device.check_fork()
+
+
+def test_gpus_are_found_in_another_process():
+    found = query.ask(Double(gpus=3, sm=86))
+    assert [gpu.device for gpu in found] == ["cuda:0", "cuda:1", "cuda:2"]
+    assert (found[1].sm, found[1].memory, found[1].driver) == ("sm_86", 1 << 30, "12.8")
+    assert found[1].title == "Double of a GPU"
+
+
+def test_workers():
+    assert expand("cuda:3") == ["cuda:3"]
+    assert expand("sim:p100") == expand("sim") == []
+
+
+# --- the double itself -----------------------------------------------------------------------------
+
+
+def ready():
+    double = Double()
+    double.cuInit(0)
+    double.cuCtxSetCurrent(double.cuDevicePrimaryCtxRetain(double.cuDeviceGet(0)[1])[1])
+    return double
+
+
+def test_the_double_forgives_nothing():
+    with pytest.raises(MisuseError, match="before cuInit"):
+        Double().cuDeviceGetCount()
+    double = Double()
+    double.cuInit(0)
+    with pytest.raises(MisuseError, match="without a context"):
+        double.cuMemAlloc(1)
+    double = ready()
+    _, there = double.cuMemAlloc(64)
+    data = np.zeros(64, np.uint8).ctypes.data
+    pointer = double.CUdeviceptr
+    _, event = double.cuEventCreate(0)
+    wrong = {
+        "not a function": lambda: double.cuMemcpyDtoD(there, there, 1),
+        "in no allocation": lambda: double.cuMemcpyHtoD(there, data, 65),
+        "of nothing": lambda: double.cuMemAlloc(0),
+        "is a CUdeviceptr": lambda: double.cuMemcpyHtoD(int(there), data, 64),
+        "no multiple": lambda: double.cuMemsetD32(pointer(int(there) + 1), 0, 4),
+        "does not fit": lambda: double.cuMemsetD8(there, 256, 4),
+        "not allocated": lambda: double.cuMemFree(pointer(int(there) + 8)),
+        "was not recorded": lambda: double.cuEventSynchronize(event),
+        "not a CUfunction": lambda: double.cuLaunchKernel(7, 1, 1, 1, 1, 1, 1, 0, CUstream(), 0, 0),
+        "must end with a NUL": lambda: double.cuModuleLoadDataEx(b"", 0, [], []),
+    }
+    for message, call in wrong.items():
+        with pytest.raises(MisuseError, match=message):
+            call()
+    assert double.leaks() == ["64 bytes", "an event", "the context"]
+    double.cuEventRecord(event, CUstream())
+    with pytest.raises(MisuseError, match="nobody waited for"):
+        double.cuEventElapsedTime(event, event)
+    double.cuMemFree(there)
+    with pytest.raises(MisuseError, match="not allocated"):
+        double.cuMemFree(there)
+    double.cuEventDestroy(event)
+    with pytest.raises(MisuseError, match="gone"):
+        double.cuEventDestroy(event)
+    double.inject("cuMemAlloc", "ILLEGAL_ADDRESS")
+    assert int(double.cuMemAlloc(8)[0]) == 700
+    with pytest.raises(MisuseError, match="nobody looked at"):
+        double.cuMemAlloc(8)
+
+
+def test_versions_are_written_as_people_do():
+    assert driver.version(12080) == "12.8"
+    assert driver.version(13000) == "13.0"
