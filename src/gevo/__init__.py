@@ -19,6 +19,7 @@ from gevo.errors import (
     WorkloadError,
 )
 from gevo.evaluate.verdict import Evaluation, Verdict
+from gevo.load import load
 from gevo.options import Options
 from gevo.patch import Edit, Patch
 from gevo.program import Program, Variant
@@ -57,6 +58,7 @@ __all__ = [
     "Verdict",
     "WorkloadError",
     "costs",
+    "load",
     "open_device",
     "optimize",
     "relative_error",

@@ -1,45 +1,43 @@
-"""Forms in which a model leaves gevo: StableHLO text, a portable artefact, a `jax.export` artefact."""
+"""Forms in which a model leaves gevo: StableHLO text, a portable artifact, a `jax.export` artefact.
+
+What leaves is the canonical form of the program, which is also what a device ran.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import jax
-import jax.export
-import jax.numpy as jnp
-from jax._src.interpreters.mlir import make_ir_context
-from jax.extend import mlir
-from jax.extend.mlir import ir
-from jax.extend.mlir.dialects import func, stablehlo
-from jax.extend.mlir.passmanager import PassManager
-
+from gevo.stablehlo import canonical
+from gevo.stablehlo.mlir import Op, bytecode, context, ir, parse
 from gevo.stablehlo.signature import Signature, signature_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     Source: TypeAlias = Callable[..., Any] | str | Path
     Trees: TypeAlias = tuple[Any, Any]
 
+# JAX's types are too generic for a type checker to know.
+_jax: Any = import_module("jax")
+_export: Any = import_module("jax.export")
+_func: Any = import_module("jax.extend.mlir.dialects.func")
+_dialect: Any = import_module("jax.extend.mlir.dialects.stablehlo")
+
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 """Where a `jax.export` artefact may run: a StableHLO module is tied to none of them."""
-_MARK = "gevo."
-"""How the names of gevo's own attributes begin."""
 
 
 def to_mlir(text: str) -> str:
-    """The program as StableHLO text, without the marks that gevo needs for itself."""
-    with _parsed(text) as module:
-        return str(module)
+    """The program as StableHLO text."""
+    return str(parse(canonical(text)))
 
 
 def to_bytecode(text: str) -> bytes:
-    """The program as a portable artefact, which tools up to twelve weeks older can read."""
-    with _parsed(text) as module:
-        return _portable(module)
+    """The program as a portable artifact, which tools up to twelve weeks older can read."""
+    return _portable(canonical(text))
 
 
 def to_jax(
@@ -51,10 +49,10 @@ def to_jax(
     the source is, with trees of arrays; else (and where JAX cannot write a tree down) with flat
     arrays, and it gives one array, or a tuple if there are several.
     """
-    with _parsed(text) as module:
-        signature = signature_of(module.operation)
-        _take_platform(module)
-        body = _portable(module)
+    module = parse(canonical(text))
+    signature = signature_of(module)
+    _take_platform(module)
+    body = _portable(bytecode(module))
     trees = _trees(source, arguments)
     try:
         return bytes(_exported(body, signature, trees).serialize())
@@ -65,73 +63,64 @@ def to_jax(
         return bytes(_exported(body, signature, None).serialize())
 
 
-def flat_results(results: Sequence[Any]) -> Any:
-    """The results of a program whose own tree is not known: one array, or a tuple of them."""
-    return results[0] if len(results) == 1 else tuple(results)
+def read_jax(data: bytes) -> Any:
+    """The `jax.export.Exported` that was serialised as this; None if it is something else."""
+    try:
+        return _export.deserialize(bytearray(data))
+    except Exception:  # noqa: BLE001  (whatever the reader trips over)
+        return None
 
 
-@contextlib.contextmanager
-def _parsed(text: str) -> Iterator[Any]:
-    """A module of this text, without its locations and marks."""
-    with make_ir_context(), ir.Location.unknown():
-        module = ir.Module.parse(text)
-        PassManager.parse("builtin.module(strip-debuginfo)").run(module.operation)
-        module.operation.walk(_unmark)
-        yield module
+def _portable(code: bytes) -> bytes:
+    requirement = _dialect.StablehloCompatibilityRequirement.WEEK_12
+    version = _dialect.get_version_from_compatibility_requirement(requirement)
+    return _dialect.serialize_portable_artifact(ir.Module.parse(code, context()), version)
 
 
-def _unmark(operation: Any) -> Any:
-    names = [getattr(one, "name", one) for one in operation.attributes]  # a str since jax 0.10
-    for name in names:
-        if name.startswith(_MARK):
-            del operation.attributes[name]
-    return ir.WalkResult.ADVANCE
-
-
-def _portable(module: Any) -> bytes:
-    requirement = stablehlo.StablehloCompatibilityRequirement.WEEK_12
-    version = stablehlo.get_version_from_compatibility_requirement(requirement)
-    return mlir.serialize_portable_artifact(module, version)
-
-
-def _take_platform(module: Any) -> None:
+def _take_platform(module: Op) -> None:
     """Give `main` the parameter that JAX expects first if a module is for several platforms."""
-    main = ir.SymbolTable(module.operation)["main"]
-    main.attributes["sym_name"] = ir.StringAttr.get("program")
-    main.attributes["sym_visibility"] = ir.StringAttr.get("private")
-    platform = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
-    inputs, outputs = list(main.type.inputs), list(main.type.results)
-    with ir.InsertionPoint(module.body):
-        outer = func.FuncOp("main", ir.FunctionType.get([platform, *inputs], outputs))
-    block = outer.add_entry_block()
-    with ir.InsertionPoint(block):
-        callee = ir.FlatSymbolRefAttr.get("program")
-        func.ReturnOp(func.CallOp(outputs, callee, list(block.arguments)[1:]).results)
-    mark = {"jax.global_constant": ir.StringAttr.get("_platform_index")}
-    plain = [ir.DictAttr.get({})] * len(inputs)
-    outer.arg_attrs = ir.ArrayAttr.get([ir.DictAttr.get(mark), *plain])
-    module.operation.attributes["jax.uses_shape_polymorphism"] = ir.BoolAttr.get(True)
+    with context(), ir.Location.unknown():
+        inner = ir.SymbolTable(module)["main"]
+        inner.attributes["sym_name"] = ir.StringAttr.get("program")
+        inner.attributes["sym_visibility"] = ir.StringAttr.get("private")
+        inputs, outputs = list(inner.type.inputs), list(inner.type.results)
+        platform = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
+        with ir.InsertionPoint(module.regions[0].blocks[0]):
+            main = _func.FuncOp("main", ir.FunctionType.get([platform, *inputs], outputs))
+        block = main.add_entry_block()
+        with ir.InsertionPoint(block):
+            callee = ir.FlatSymbolRefAttr.get("program")
+            _func.ReturnOp(_func.CallOp(outputs, callee, list(block.arguments)[1:]).results)
+        mark = {"jax.global_constant": ir.StringAttr.get("_platform_index")}
+        plain = [ir.DictAttr.get({})] * len(inputs)
+        main.arg_attrs = ir.ArrayAttr.get([ir.DictAttr.get(mark), *plain])
+        module.attributes["jax.uses_shape_polymorphism"] = ir.BoolAttr.get(True)
 
 
 def _exported(body: bytes, signature: Signature, trees: Trees | None) -> Any:
     """What JAX exports for a function of these types, with another body put in."""
-    inputs = [jax.ShapeDtypeStruct(spec.shape, spec.dtype) for spec in signature.inputs]
-    into, out = trees or (jax.tree.structure((tuple(inputs), {})), None)
+    inputs = [_jax.ShapeDtypeStruct(spec.shape, spec.dtype) for spec in signature.inputs]
+    into, out = trees or (_jax.tree.structure((tuple(inputs), {})), None)
 
     def stand_in(*args: Any, **kwargs: Any) -> Any:  # noqa: ARG001  (only types matter)
-        results = [jnp.zeros(spec.shape, spec.dtype) for spec in signature.outputs]
-        return flat_results(results) if out is None else jax.tree.unflatten(out, results)
+        results = [_jax.numpy.zeros(spec.shape, spec.dtype) for spec in signature.outputs]
+        if out is None:
+            return results[0] if len(results) == 1 else tuple(results)
+        return _jax.tree.unflatten(out, results)
 
-    args, kwargs = jax.tree.unflatten(into, inputs)
-    export = jax.export.export(jax.jit(stand_in, keep_unused=True), platforms=PLATFORMS)
-    with jax.enable_x64(True):  # else 64-bit types are narrowed
+    args, kwargs = _jax.tree.unflatten(into, inputs)
+    export = _export.export(_jax.jit(stand_in, keep_unused=True), platforms=PLATFORMS)
+    with _jax.enable_x64(True):  # else 64-bit types are narrowed
         shell = export(*args, **kwargs)
     return dataclasses.replace(shell, mlir_module_serialized=body, fun_name="gevo")
 
 
 def _trees(source: Source | None, arguments: Sequence[Any] | None) -> Trees | None:
     """How the source takes its arguments and gives its results; None if that is flat."""
-    if not callable(source) or arguments is None:
+    if isinstance(source, str | Path):
+        found = read_jax(Path(source).read_bytes())
+        return found and (found.in_tree, found.out_tree)
+    if source is None or arguments is None:
         return None
-    results = jax.eval_shape(source, *arguments)
-    return jax.tree.structure((tuple(arguments), {})), jax.tree.structure(results)
+    results = _jax.eval_shape(source, *arguments)
+    return _jax.tree.structure((tuple(arguments), {})), _jax.tree.structure(results)
