@@ -57,20 +57,20 @@ def run(device: Sim, artefact: bytes, threads: int) -> None:
 def replayed(device: Sim, artefact: bytes, threads: int) -> float:
     """The least CPU time of the replay alone, in milliseconds."""
     times: list[float] = []
-    replay = clock.replay
+    settle = clock.Clock._settle
 
-    def timed(*args, **options):
-        began = time.process_time()
-        result = replay(*args, **options)
-        times.append(time.process_time() - began)
-        return result
+    def timed(self):
+        began, pending = time.process_time(), len(self._pending)
+        settle(self)
+        if pending:
+            times.append(time.process_time() - began)
 
-    clock.replay = timed
+    clock.Clock._settle = timed
     try:
         for _ in range(REPEATS):
             run(device, artefact, threads)
     finally:
-        clock.replay = replay
+        clock.Clock._settle = settle
     return min(times) * 1e3
 
 

@@ -5,6 +5,7 @@ workload's `run` sees: a `Gpu` for kernels, an `Executable` for models. What the
 as `Usage`; whoever judges it is elsewhere.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -27,6 +28,9 @@ class Limits:
     launches: int = 1 << 31
     memory: int = 8 << 30
     """Bytes of device buffers alive at once."""
+    enough: float = math.inf
+    """A time that is beyond this need not be exact: a formula for it, times `scale`, will do."""
+    scale: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ class Usage:
 
     time: float = 0.0
     """In the device's own unit; only ratios mean anything across devices."""
+    estimate: float = 0.0
+    """What a cheap formula says of the time, on devices that have one."""
     fuel: int = 0
     """The most that one thread burned in one launch."""
     launches: int = 0

@@ -10,7 +10,7 @@ import gc
 import inspect
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gevo.device import Device, Handle, Limits, Poisoned, Stopped, Usage
@@ -23,6 +23,9 @@ from gevo.find import line_of
 from gevo.patch import Patch
 from gevo.program import Program
 from gevo.workload import Case, Workload
+
+_SLOW = 1.5
+"""Where a variant takes so many times as long as the unedited program, who cares how long exactly?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +46,16 @@ class Against:
     precision: Precision
 
 
-def limits_of(usage: Usage) -> Limits:
-    """What a variant may use, given what the unedited program does."""
-    return Limits(
+def limits_of(usage: Usage, timed: Timed | None = None) -> Limits:
+    """What a variant may use, given what the unedited program does, and how exact its time must be."""
+    limits = Limits(
         fuel=4 * usage.fuel + 1000,
         launches=4 * usage.launches + 100,
         memory=2 * usage.memory + (64 << 20),
     )
+    if timed is None or not timed.estimate:
+        return limits
+    return replace(limits, enough=_SLOW * timed.time, scale=timed.time / timed.estimate)
 
 
 def try_artefact(channel: Channel, bench: Bench, turn: Turn, against: Against) -> None:
@@ -128,8 +134,8 @@ def _time(
     """The time of a run, or what further runs in turns with the unedited program show it to be."""
     if bench.device.deterministic:
         with clock("run"):
-            time = handle.usage().time
-        return Timed(time, clock.take())
+            used = handle.usage()
+        return Timed(used.time, clock.take(), estimate=used.estimate)
     with clock("compile"):
         bench.device.prepare(against.unedited, ())
 

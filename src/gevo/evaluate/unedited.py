@@ -74,7 +74,7 @@ class Study:
 
     def learn(self, artefact: bytes, *, checked: bool) -> Unedited:
         """Run it, refer to the reference, and see what it does in the device's checks."""
-        results, units, exact, growth = self._run(artefact)
+        results, times, exact, growth = self._run(artefact)
         found = (
             checks.learn(
                 self._bench, artefact, *results[0], seconds=self._seconds, runner=self._runner
@@ -85,7 +85,7 @@ class Study:
         self._runner.rest()
         launched = (kernel for _, usage in results for kernel in usage.kernels)
         return Unedited(
-            expected=self._expect(results, units, self._refer()),
+            expected=self._expect(results, times, self._refer()),
             checks=found,
             exact=exact,
             kernels=tuple(dict.fromkeys(launched)),
@@ -103,10 +103,10 @@ class Study:
                 self._refuse("the program with a mark in every block fails", failure, 0)
         return {block: float(count) for block, count in marks.items()}
 
-    def _run(self, artefact: bytes) -> tuple[list[tuple[Vault, Usage]], list[float], bool, int]:
-        """Outputs and usage on every case, what the times there count, and how much it grew."""
+    def _run(self, artefact: bytes) -> tuple[list[tuple[Vault, Usage]], list[Timed], bool, int]:
+        """Outputs, usage and time on every case, whether it repeats itself, how much it grew."""
         bench, results = self._bench, list[tuple[Vault, Usage]]()
-        units: list[float] = []
+        times: list[Timed] = []
         plan = [Run(case, Limits()) for case in range(len(bench.cases))]
         if not bench.device.deterministic:
             plan.append(Run(0, Limits(), timed=False))
@@ -123,7 +123,7 @@ class Study:
                     results.append((_receive(running, ran), ran.usage))
                     if run.timed:
                         running.go()
-                        units.append(running.expect(Timed).unit)
+                        times.append(running.expect(Timed))
             except FAILURES as failure:
                 self._refuse("the unedited program fails", failure, len(results))
             growth = linux.peak_address_space(running.pid) - before
@@ -131,8 +131,7 @@ class Study:
         if len(results) > len(bench.cases):
             again, _ = results.pop()
             exact = judge.same(results[0][0].arrays, again.arrays)
-        whole = 1.0 if bench.device.deterministic else sum(units)
-        return results, [unit / whole for unit in units], exact, growth
+        return results, times, exact, growth
 
     def _refer(self) -> list[Vault] | None:
         """The workload's own reference for every case, computed where no variant can see it."""
@@ -156,10 +155,11 @@ class Study:
     def _expect(
         self,
         results: list[tuple[Vault, Usage]],
-        units: list[float],
+        times: list[Timed],
         references: list[Vault] | None,
     ) -> list[Expected]:
         expected: list[Expected] = []
+        whole = 1.0 if self._bench.device.deterministic else sum(one.unit for one in times)
         for case, (outputs, usage) in enumerate(results):
             want = references[case] if references else outputs
             if references:
@@ -172,8 +172,8 @@ class Study:
                     headers=outputs.headers,
                     rooms=tuple(Vault(outputs.headers) for _ in range(1 if case else 2)),
                     changed=frozenset(usage.changed),
-                    limits=child.limits_of(usage),
-                    share=units[case],
+                    limits=child.limits_of(usage, times[case]),
+                    share=times[case].unit / whole,
                 )
             )
         return expected

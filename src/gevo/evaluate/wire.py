@@ -133,6 +133,8 @@ class Timed(msgspec.Struct, frozen=True, tag=True):
     """How far it may be off, relative to it."""
     unit: float = 1.0
     """The unedited program's time, where `time` is relative to that."""
+    estimate: float = 0.0
+    """What a formula says of the time, if the device has one."""
 
 
 class Prepared(msgspec.Struct, frozen=True, tag=True):

@@ -139,3 +139,28 @@ def test_many_launches_are_replayed_as_they_come():
     assert len(opened.timings) == 40
     assert len({timing.cycles for timing in opened.timings[1:]}) == 1
     opened.close()
+
+
+def test_a_time_beyond_what_is_enough_comes_from_the_formula():
+    device = open_device("sim:titanx")
+    artefact_ = kernel(at("%g") + "ld.global.u32 %x0, [%w0]; st.global.u32 [%w0], %x0;" + ADD * 20)
+
+    def run(limits: Limits, launches: int = 3) -> tuple[float, float, int]:
+        opened = device.open(artefact_, limits)
+        a = opened.zeros(1 << 14, np.int32)
+        for _ in range(launches):
+            opened.launch("k", 8, 128, a, a, 0)
+        used, replays = opened.usage(), len(opened.timings)
+        opened.close()
+        return used.time, used.estimate, replays
+
+    time, estimate, replays = run(Limits())
+    assert replays == 3
+    scale = time / estimate
+    assert run(Limits(enough=1.01 * time, scale=scale)) == (time, estimate, 3)
+    filtered = run(Limits(enough=0.99 * time, scale=scale))
+    assert filtered == (scale * estimate, estimate, 0)
+    # Also when some launches were replayed before it was known that all of them take too long.
+    slow = run(Limits(enough=9 * time, scale=scale), launches=40)
+    assert slow[0] == scale * slow[1] > 9 * time
+    assert slow[2] == 16

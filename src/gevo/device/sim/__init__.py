@@ -104,7 +104,8 @@ class Sim:
             raise DeviceError(f"sim has thread orders {', '.join(_ORDERS)}, not {order!r}")
         # Only lanes that move together, as on a GPU, have a time.
         timed = order == "together" and check is None
-        clock = Clock(self._gpu) if self._gpu and timed else None
+        limits = limits or Limits()
+        clock = Clock(self._gpu, limits.enough, limits.scale) if self._gpu and timed else None
         watch = Watch() if check == _HAZARDS else None
         number = _ORDERS.index(order)
-        return SimGpu(load(artefact), limits or Limits(), poison, number, seed, clock, watch)
+        return SimGpu(load(artefact), limits, poison, number, seed, clock, watch)

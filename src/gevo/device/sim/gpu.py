@@ -40,7 +40,7 @@ class SimGpu:
         self._limits = limits
         self._pattern = pattern
         self._order, self._seed = order, seed
-        self._memory = Memory(program, limits, pattern)
+        self._memory = Memory(program, limits, pattern, scattered=watch is not None)
         self._clock, self._watch = clock, watch
         self._used = Usage()
         self._launched: dict[str, None] = {}
@@ -166,11 +166,12 @@ class SimGpu:
 
     def usage(self, *, timed: bool = True) -> Usage:
         used = self._used
-        time = used.time
+        time, estimate = used.time, 0.0
         if self._clock:
-            time = self._clock.time if timed else 0.0
+            time, estimate = (self._clock.time, self._clock.estimate) if timed else (0.0, 0.0)
         return Usage(
             time=time,
+            estimate=estimate,
             fuel=used.fuel,
             launches=used.launches,
             memory=self._memory.most,

@@ -11,7 +11,7 @@ from gevo.device.sim.timing.breakdown import KINDS
 from gevo.device.sim.timing.clock import Clock
 from gevo.device.sim.timing.gpu import Gpu, gpus, load_gpu
 from gevo.device.sim.timing.occupancy import Occupancy, occupancy
-from gevo.device.sim.timing.replay import TRAFFIC, Timing, replay
+from gevo.device.sim.timing.replay import TRAFFIC, Replay, Timing
 from gevo.device.sim.timing.totals import Total, by_kernel
 
 __all__ = [
@@ -20,11 +20,11 @@ __all__ = [
     "Clock",
     "Gpu",
     "Occupancy",
+    "Replay",
     "Timing",
     "Total",
     "by_kernel",
     "gpus",
     "load_gpu",
     "occupancy",
-    "replay",
 ]

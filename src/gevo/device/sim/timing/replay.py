@@ -68,76 +68,94 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     """Counts of what was replayed: `TRAFFIC`."""
 
 
-def replay(
-    gpu: Gpu,
-    code: Code,
-    blocks: Array,
-    trace: Trace,
-    held: Occupancy,
-    *,
-    warps_per_block: int,
-    shared: int = 0,
-    l2: Cache,
-    kernel: str = "",
-    registers: int = 0,
-    instructions: int | None = None,
-    warps: int | None = None,
-    files: dict[int, str] | None = None,
-) -> Timing:
-    """Replay a recorded launch; `blocks` is the table that it was recorded with.
+class Replay:
+    """A recorded launch whose accesses have been placed in the caches, ready to be replayed.
 
-    `instructions` and `warps` are those of the whole launch, if not all of it was recorded.
+    `blocks` is the table that it was recorded with; `instructions` and `warps` are those of the whole
+    launch, if not all of it was recorded. Launches must be placed in the order in which they were
+    made, for each finds in `l2` what the last one left.
     """
-    record = trace.record
-    if record.failed:
-        raise DeviceError("there is no memory for the trace of a launch; use a smaller case")
-    done = record.instructions
-    instructions = done if instructions is None else instructions
-    table, ops = encode(gpu, held.blocks * shared), code.priced(gpu)
-    counters = Counters(len(ops))
-    call = _Replay(
-        gpu=table.ctypes.data,
-        ops=ops.ctypes.data,
-        registers=code.registers.ctypes.data,
-        spans=code.spans.ctypes.data,
-        blocks=blocks.ctypes.data,
-        accesses=code.accesses.ctypes.data,
-        trace=trace.address,
-        warps_per_block=warps_per_block,
-        resident=held.blocks,
-        slots=code.slots,
-        n_ops=len(ops),
-        n_blocks=len(code.spans),
-        **counters.addresses(),
-    )
-    runs = np.zeros(len(code.spans), np.uint64)
-    call.runs = runs.ctypes.data
-    summary = _levels(call, Cache(l1_sets(gpu, held.blocks * shared), gpu.l1.ways, gpu.sms), l2)
-    warps = record.n_warps if warps is None else warps
-    call.seeds = maps = next((maps for most, maps in _MAPS if warps <= most), _LEAST_MAPS)
-    if function("gevo_replay", _i32)(ctypes.byref(call)):
-        raise DeviceError(f"{kernel}: the replay of a launch did not end; this is a fault of gevo")
-    counters.idle = call.idle
-    share = done / instructions if instructions else 1.0
-    mean = call.cycles / maps / share if share else 0.0
-    guess = estimate(gpu, code, ops, trace, summary, runs, held, warps_per_block)
-    spent = counters.cycles(code)
-    sums = total(spent)
-    scale = mean / max(sum(sums.values()), 1.0)
-    return Timing(
-        kernel=kernel,
-        cycles=mean,
-        estimate=guess / share if share else 0.0,
-        kinds={kind: spent_on * scale for kind, spent_on in sums.items()},
-        lines=by_line(spent, code, files or {}, scale),
-        occupancy=held.share,
-        resident=held.blocks,
-        bound=held.bound,
-        registers=registers,
-        instructions=instructions,
-        share=share,
-        traffic={name: int(summary[name]) for name in TRAFFIC},
-    )
+
+    def __init__(
+        self,
+        gpu: Gpu,
+        code: Code,
+        blocks: Array,
+        trace: Trace,
+        held: Occupancy,
+        *,
+        warps_per_block: int,
+        shared: int = 0,
+        l2: Cache,
+        kernel: str = "",
+        registers: int = 0,
+        instructions: int | None = None,
+        warps: int | None = None,
+        files: dict[int, str] | None = None,
+    ) -> None:
+        record = trace.record
+        if record.failed:
+            raise DeviceError("there is no memory for the trace of a launch; use a smaller case")
+        self._code, self._held, self._kernel = code, held, kernel
+        self._registers, self._files = registers, files or {}
+        done = record.instructions
+        self._instructions = done if instructions is None else instructions
+        self._share = done / self._instructions if self._instructions else 1.0
+        self._warps = record.n_warps if warps is None else warps
+        # The runtime is given addresses; all that they point to is kept here.
+        self._tables = encode(gpu, held.blocks * shared), code.priced(gpu), blocks, trace
+        table, ops, *_ = self._tables
+        self._counters = Counters(len(ops))
+        self._runs = np.zeros(len(code.spans), np.uint64)
+        self._call = _Replay(
+            gpu=table.ctypes.data,
+            ops=ops.ctypes.data,
+            registers=code.registers.ctypes.data,
+            spans=code.spans.ctypes.data,
+            blocks=blocks.ctypes.data,
+            accesses=code.accesses.ctypes.data,
+            trace=trace.address,
+            warps_per_block=warps_per_block,
+            resident=held.blocks,
+            slots=code.slots,
+            n_ops=len(ops),
+            n_blocks=len(code.spans),
+            **self._counters.addresses(),
+        )
+        self._call.runs = self._runs.ctypes.data
+        l1 = Cache(l1_sets(gpu, held.blocks * shared), gpu.l1.ways, gpu.sms)
+        self._summary = _levels(self._call, l1, l2)
+        guess = estimate(gpu, code, ops, trace, self._summary, self._runs, held, warps_per_block)
+        self.estimate = guess / self._share if self._share else 0.0
+        """What the formula says, without a replay."""
+
+    def timing(self) -> Timing:
+        """Replay the launch."""
+        call, held = self._call, self._held
+        call.seeds = maps = next((n for most, n in _MAPS if self._warps <= most), _LEAST_MAPS)
+        if function("gevo_replay", _i32)(ctypes.byref(call)):
+            raise DeviceError(
+                f"{self._kernel}: the replay of a launch did not end; this is a fault of gevo"
+            )
+        self._counters.idle = call.idle
+        mean = call.cycles / maps / self._share if self._share else 0.0
+        spent = self._counters.cycles(self._code)
+        sums = total(spent)
+        scale = mean / max(sum(sums.values()), 1.0)
+        return Timing(
+            kernel=self._kernel,
+            cycles=mean,
+            estimate=self.estimate,
+            kinds={kind: spent_on * scale for kind, spent_on in sums.items()},
+            lines=by_line(spent, self._code, self._files, scale),
+            occupancy=held.share,
+            resident=held.blocks,
+            bound=held.bound,
+            registers=self._registers,
+            instructions=self._instructions,
+            share=self._share,
+            traffic={name: int(self._summary[name]) for name in TRAFFIC},
+        )
 
 
 def _levels(call: _Replay, l1: Cache, l2: Cache) -> Array:
@@ -154,4 +172,4 @@ def _levels(call: _Replay, l1: Cache, l2: Cache) -> Array:
     return summary
 
 
-__all__ = ["KINDS", "TRAFFIC", "Timing", "replay"]
+__all__ = ["KINDS", "TRAFFIC", "Replay", "Timing"]
