@@ -98,7 +98,9 @@ class SimBuffer:
 class Memory:
     """All device memory that an open artefact and its host code use."""
 
-    def __init__(self, program: Program, limits: Limits, pattern: int) -> None:
+    def __init__(
+        self, program: Program, limits: Limits, pattern: int, *, scattered: bool = False
+    ) -> None:
         self.closed = False
         self.most = 0
         """The most bytes of buffers alive at once."""
@@ -107,7 +109,7 @@ class Memory:
         self._program = program
         self._limit = limits.memory
         self._pattern = pattern
-        self._slot = Slot()
+        self._slot = Slot(scattered=scattered)
         self._bytes = 0
         self._uploads: list[SimBuffer] = []
         self._changed_and_freed: set[int] = set()

@@ -7,6 +7,7 @@ allocations gives the same addresses in any process, and even what a wild varian
 import ctypes
 import mmap
 from bisect import insort
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -43,10 +44,15 @@ def pages(size: int) -> int:
 
 
 class Slot:
-    """The memory of one open `Gpu`."""
+    """The memory of one open `Gpu`.
 
-    def __init__(self) -> None:
-        free = next((n for n in range(_SLOTS) if n not in _slots_in_use), None)
+    A kernel that only works where its buffers lie a certain way (so far from each other, say) fails
+    when they are `scattered`, as it may on a GPU.
+    """
+
+    def __init__(self, *, scattered: bool = False) -> None:
+        slots = reversed(range(_SLOTS)) if scattered else range(_SLOTS)
+        free = next((n for n in slots if n not in _slots_in_use), None)
         if free is None:
             raise DeviceError(f"{_SLOTS} sim devices are open in this process; close one")
         self._number = free
@@ -54,6 +60,7 @@ class Slot:
         self.base = layout.BASE + free * _SLOT
         self._mapped: dict[int, int] = {}
         self._next = self.base + BUFFERS
+        self._random = Random(1) if scattered else None  # noqa: S311  (no secret)
         self.buffers: list[tuple[int, int]] = []
         """(first address, first address after) of every live buffer, in order."""
 
@@ -76,11 +83,15 @@ class Slot:
 
     def allocate(self, size: int) -> tuple[int, int]:
         """A buffer that ends as close to unmapped memory as alignment lets it: (mapping, address)."""
-        room = pages(-(-size // ALIGN) * ALIGN)
-        mapping = self._next + PAGE
+        whole, gap = -(-size // ALIGN) * ALIGN, PAGE
+        if self._random:
+            whole += self._random.randrange(PAGE // ALIGN) * ALIGN
+            gap = self._random.randrange(2, 64) * PAGE
+        room = pages(whole)
+        mapping = self._next + gap
         self.map(mapping, room, "a buffer")
         self._next = mapping + room
-        address = mapping + room - -(-size // ALIGN) * ALIGN
+        address = mapping + room - whole
         insort(self.buffers, (address, address + size))
         return mapping, address
 
