@@ -1,5 +1,6 @@
 """What the evaluations amount to: counts, the front, and who leaves it."""
 
+from gevo.analyze.findings import Interval
 from gevo.evaluate.verdict import Evaluation, Verdict
 from gevo.patch import Patch
 from gevo.search import Settings
@@ -8,6 +9,10 @@ from gevo.tally import Tally, best_of
 
 def ok(time, error=0.0):
     return Evaluation(verdict=Verdict.OK, time=time, error=error)
+
+
+def measured(value, low=None, high=None, runs=1):
+    return Interval(value=value, low=low or value, high=high or value, runs=runs)
 
 
 WRONG = Evaluation(verdict=Verdict.WRONG)
@@ -35,6 +40,8 @@ def test_nothing_unvalidated_is_called_best():
     counted = tally()
     assert best_of(counted.entries(), exact=False) is None
     counted.validate(1, "held-out", ok(8.0))
+    assert best_of(counted.entries(), exact=False) is None, "passed, but was not measured"
+    counted.measure(1, measured(0.8))
     assert best_of(counted.entries(), exact=False).id == "v1"
     counted.validate(0, "held-out", ok(10.0))
     assert best_of(counted.entries(), exact=True).held_out == 0.8
@@ -48,10 +55,36 @@ def test_a_variant_that_fails_elsewhere_leaves_and_the_next_is_tried():
     assert [entry.id for entry in counted.entries()] == ["v2", "v4"]
     assert [id_ for id_, _ in counted.unchecked("held-out")] == [4]
     counted.validate(4, "held-out", ok(9.0))
+    counted.measure(4, measured(0.9))
     assert [id_ for id_, _ in counted.unchecked("large")] == [2, 4]
     counted.validate(4, "large", WRONG)
     assert best_of(counted.entries(), exact=True) is None
     assert counted.entries()[-1].id == "v0", "the unedited program is what is left"
+
+
+def test_a_gain_is_one_only_if_all_of_its_interval_is():
+    counted = tally()
+    counted.measure(1, measured(0.99, 0.97, 1.01, runs=16))
+    assert best_of(counted.entries(), exact=True) is None
+    assert [entry.validated for entry in counted.entries()] == [False, False]
+    counted.measure(4, measured(0.95, 0.94, 0.96, runs=9))
+    assert best_of(counted.entries(), exact=True).id == "v4"
+
+
+def test_where_times_vary_the_longer_measurement_replaces_the_lucky_one():
+    counted = tally()
+    counted.measure(1, measured(1.01, 1.0, 1.02, runs=5))
+    assert [entry.id for entry in counted.entries()] == ["v2", "v4"]
+    counted.measure(4, measured(0.93, runs=1))
+    assert counted.entries()[1].ratio == 0.9, "what never varies stays as it is"
+
+
+def test_what_failed_is_not_validated_however_it_was_measured():
+    counted = tally()
+    counted.measure(1, measured(0.8))
+    counted.validate(1, "fresh", WRONG)
+    assert best_of(counted.entries(), exact=False) is None
+    assert [entry.id for entry in counted.entries()] == ["v2", "v4"]
 
 
 def test_slower_than_the_unedited_program_is_no_best():

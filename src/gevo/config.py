@@ -8,6 +8,7 @@ import msgspec
 from gevo.errors import StoreError
 from gevo.find import Spec
 from gevo.options import Options
+from gevo.search import Settings
 from gevo.store import Store
 
 
@@ -52,3 +53,9 @@ def read_config(store: Store) -> Config:
         return msgspec.convert(store.config, Config)
     except msgspec.ValidationError as error:
         raise StoreError(f"{store.folder}: its configuration cannot be read ({error})") from None
+
+
+def settings_of(store: Store, config: Config) -> Settings:
+    """The settings of a run's search; the error that it allows is known once its baseline is."""
+    bound = store.get("bound", float, config.tolerance)
+    return config.options(store.folder).settings(config.rounding, bound)

@@ -6,12 +6,14 @@ from typing import Any
 
 import msgspec
 
+from gevo.analyze.findings import Interval
+
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """One variant of the result."""
 
     id: str
-    """Its name in the run, such as ``v17``; ``v0`` is the unedited program."""
+    """Its name in the run, such as ``v17``; ``v0`` is the unedited program, ``m3`` a minimal patch."""
     time: float
     ratio: float
     """Its time over the unedited program's: below 1 is faster."""
@@ -20,7 +22,9 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the error is no more than the unedited program's, or than rounding."""
     edits: int
     validated: bool
-    """Whether it also passed on the held-out cases, and on the large one if it was tried there."""
+    """Whether it passed on all cases that the search never used, and was measured there."""
+    interval: Interval | None = None
+    """Its ratio there, and how sure that is; a gain is one only if all of it is below 1."""
     held_out: float | None = None
     """Its ratio on the held-out cases."""
     held_out_error: float | None = None

@@ -7,7 +7,7 @@ judged, the search is told.
 import signal
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,7 +17,9 @@ from typing import Any
 
 import msgspec
 
-from gevo.config import Config, read_config
+from gevo.analyze.conclude import conclude
+from gevo.analyze.session import Session
+from gevo.config import Config, read_config, settings_of
 from gevo.errors import OptionError, StoreError
 from gevo.evaluate.executor import Baseline, Evaluator
 from gevo.evaluate.local import Local
@@ -27,7 +29,7 @@ from gevo.options import Options
 from gevo.patch import Patch
 from gevo.program import Program
 from gevo.result import Entry, Result
-from gevo.search import Search, Settings
+from gevo.search import Search
 from gevo.store import Store
 from gevo.tally import Tally, result_of, tally
 from gevo.workload import Split, Workload
@@ -36,8 +38,6 @@ AHEAD = 3
 """Patches submitted for each worker: enough to keep it busy, few to wait for when stopping."""
 _PACKAGES = {"llvm": ("llvmlite", "ziglang"), "stablehlo": ("jax", "jaxlib")}
 """What a result depends on besides, by IR."""
-CHECKS = 64
-"""At most this many variants are tried on held-out cases at the end of a run."""
 
 
 @dataclass(slots=True)
@@ -134,12 +134,6 @@ def _result(store: Store, config: Config) -> Result:
     return result_of(store, settings_of(store, config), config)
 
 
-def settings_of(store: Store, config: Config) -> Settings:
-    """The settings of a run's search; the error that it allows is known once its baseline is."""
-    bound = store.get("bound", float, config.tolerance)
-    return config.options(store.folder).settings(config.rounding, bound)
-
-
 class _Run:
     """The loop that moves patches from the search to the evaluator and verdicts to the store."""
 
@@ -167,16 +161,11 @@ class _Run:
 
     def go(self) -> Result:
         """Search until the budget is used or someone stops it, then check what was found."""
-        store, options = self._store, self._options
+        store = self._store
         store.check_program(self._program.digest)
         self._show("starting workers")
-        evaluator = Local(
-            self._config.spec,
-            program=self._program,
-            device=self._config.device,
-            workers=options.cores,
-            tolerance=self._config.tolerance,
-            known=[("search", row.evaluation) for row in store.evaluations()],
+        evaluator = self._evaluator(
+            self._config.device, [("search", row.evaluation) for row in store.evaluations()]
         )
         with _stoppable(self._stop), evaluator:
             self._show("running the unedited program")
@@ -186,10 +175,34 @@ class _Run:
             self._resumed_at = self._tally.verdicts.total()
             store.set("status", "stopped")  # what it is if this process is killed
             complete = self._generations(self._search(), evaluator)
-            self._validate(evaluator)
+            conclude(self._session(evaluator), whole=complete)
         store.set("seconds", self._spent())
         store.set("status", "finished" if complete else "stopped")
         return _result(store, self._config)
+
+    def _evaluator(self, device: str, known: Iterable[tuple[Split, Evaluation]] = ()) -> Local:
+        return Local(
+            self._config.spec,
+            program=self._program,
+            device=device,
+            workers=self._options.cores,
+            tolerance=self._config.tolerance,
+            known=known,
+        )
+
+    def _session(self, evaluator: Evaluator) -> Session:
+        """The run as analyses see it."""
+        return Session(
+            store=self._store,
+            config=self._config,
+            program=self._program,
+            settings=self._settings,
+            evaluator=evaluator,
+            counted=self._tally,
+            splits=self._workload.splits,
+            elsewhere=self._evaluator,
+            say=lambda stage: self._show(f"{stage}; Ctrl-C to leave it there"),
+        )
 
     def _check_baseline(self, baseline: Baseline) -> None:
         """Keep the unedited program's evaluation; on a resume it must be what it was."""
@@ -270,34 +283,6 @@ class _Run:
             self._tally.add(key, wanted[key], evaluation)
             self._show("searching")
             outstanding += submit() - 1
-
-    def _validate(self, evaluator: Evaluator) -> None:
-        """Try the front on held-out cases and its best on the large one.
-
-        A variant that fails leaves the front; what takes its place is tried in turn.
-        """
-        checked = 0
-        while checked < CHECKS:
-            splits: tuple[Split, ...] = ("held-out", "large")
-            there = (split for split in splits if split in self._workload.splits)
-            split = next((split for split in there if self._tally.unchecked(split)), None)
-            if split is None:
-                return
-            todo = self._tally.unchecked(split)
-            stage = f"checking on {split} cases; Ctrl-C to leave the rest unchecked"
-            self._show(stage)
-            self._check(0, split, evaluator.prepare(split).evaluation)
-            for id_, patch in todo:
-                evaluator.submit(id_, patch, split)
-            for key, evaluation in evaluator.results():
-                assert isinstance(key, int)
-                self._check(key, split, evaluation)
-                self._show(stage)
-                checked += 1
-
-    def _check(self, id_: int, split: Split, evaluation: Evaluation) -> None:
-        self._store.add_validation(id_, split, evaluation)
-        self._tally.validate(id_, split, evaluation)
 
     def _show(self, stage: str) -> None:
         if self._watch is None:

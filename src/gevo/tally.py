@@ -1,7 +1,10 @@
 """Counts verdicts and keeps the front while evaluations come in, from a run or from its store."""
 
 from collections import Counter
+from dataclasses import replace
 
+from gevo.analyze.findings import Interval
+from gevo.analyze.kept import intervals, minimised
 from gevo.config import Config
 from gevo.errors import StoreError
 from gevo.evaluate.verdict import Evaluation
@@ -9,7 +12,7 @@ from gevo.patch import Patch
 from gevo.result import Entry, Result
 from gevo.search import Individual, Settings, front
 from gevo.search.individual import admit
-from gevo.store import Store, format_id
+from gevo.store import Store, format_id, parse_id
 
 
 class Tally:
@@ -23,6 +26,7 @@ class Tally:
         self._ids: dict[str, int] = {}
         self._front: list[Individual] = []
         self._checks: dict[int, dict[str, Evaluation]] = {}
+        self._intervals: dict[int, Interval] = {}
 
     def add(self, id_: int, patch: Patch, evaluation: Evaluation) -> None:
         """Count one evaluation; the unedited program's must come first."""
@@ -38,6 +42,17 @@ class Tally:
         """Take note of how a variant did on other cases; one that failed leaves the front."""
         self._checks.setdefault(id_, {})[split] = evaluation
         if not evaluation.ok and self._alive.pop(id_, None) is not None:
+            self._front = front(self._alive.values())
+
+    def measure(self, id_: int, interval: Interval) -> None:
+        """Take note of the ratio that a variant has on cases that the search never used.
+
+        Where times vary, the search has seen luck: what was measured longer counts in its stead.
+        """
+        self._intervals[id_] = interval
+        one = self._alive.get(id_)
+        if one is not None and interval.runs > 1:
+            self._alive[id_] = replace(one, time=interval.value * self.baseline.time)
             self._front = front(self._alive.values())
 
     @property
@@ -74,22 +89,35 @@ class Tally:
 
     def entries(self) -> list[Entry]:
         """The front in the words of a result."""
-        return [
-            Entry(
-                id=format_id(id_),
-                time=one.time,
-                ratio=one.time / self.baseline.time if self.baseline.time else 1.0,
-                error=one.evaluation.error or 0.0,
-                exact=one.error <= self.baseline.error,
-                edits=len(one.patch),
-                validated="held-out" in self._checks.get(id_, ()) or not one.patch.edits,
-                held_out=self._ratio(id_, "held-out"),
-                held_out_error=self._error(id_, "held-out"),
-                large=self._ratio(id_, "large"),
-                patch=str(one.patch),
-            )
-            for id_, one in self.front
-        ]
+        return [self._entry(id_, one) for id_, one in self.front]
+
+    def _entry(self, id_: int, one: Individual) -> Entry:
+        failed = any(not evaluation.ok for evaluation in self._checks.get(id_, {}).values())
+        interval = None if failed else self._intervals.get(id_)
+        return Entry(
+            id=format_id(id_),
+            time=one.time,
+            ratio=one.time / self.baseline.time if self.baseline.time else 1.0,
+            error=one.evaluation.error or 0.0,
+            exact=one.error <= self.baseline.error,
+            edits=len(one.patch),
+            validated=interval is not None or not one.patch.edits,
+            interval=interval,
+            held_out=self._ratio(id_, "held-out"),
+            held_out_error=self._error(id_, "held-out"),
+            large=self._ratio(id_, "large"),
+            patch=str(one.patch),
+        )
+
+    def minimal(self, store: Store, entry: Entry) -> Entry:
+        """The minimal patch of an entry, if there is one and it passed all checks; else the entry."""
+        found = minimised(store).get(entry.id)
+        if found is None:
+            return entry
+        row = store.variant(parse_id(found.id))
+        one = admit(row.patch, row.evaluation, self._settings)
+        smaller = entry if one is None else self._entry(row.id, one)
+        return smaller if smaller.validated else entry
 
 
 def tally(store: Store, settings: Settings) -> Tally:
@@ -100,14 +128,18 @@ def tally(store: Store, settings: Settings) -> Tally:
     for id_, splits in store.all_validations().items():
         for split, evaluation in splits.items():
             counted.validate(id_, split, evaluation)
+    for id_, interval in intervals(store).items():
+        counted.measure(parse_id(id_), interval)
     return counted
 
 
 def best_of(entries: list[Entry], *, exact: bool) -> Entry | None:
-    """The fastest validated entry that beats the unedited program."""
-    return next(
-        (e for e in entries if e.validated and e.ratio < 1 and (e.exact or not exact)), None
-    )
+    """The fastest validated entry that beats the unedited program, there as in the search."""
+    return next((e for e in entries if _gains(e) and (e.exact or not exact)), None)
+
+
+def _gains(entry: Entry) -> bool:
+    return entry.ratio < 1 and entry.interval is not None and entry.interval.high < 1
 
 
 def result_of(store: Store, settings: Settings, config: Config) -> Result:
@@ -118,7 +150,7 @@ def result_of(store: Store, settings: Settings, config: Config) -> Result:
             f"{store.folder}: the unedited program was not judged yet; "
             f"wait, or start it again with `gevo resume {store.folder}`"
         )
-    entries = counted.entries()
+    entries = [counted.minimal(store, entry) for entry in counted.entries()]
     unedited = counted.baseline
     return Result(
         workload=config.workload,

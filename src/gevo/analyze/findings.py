@@ -15,6 +15,25 @@ class Interval(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the bounds came as close as they were meant to."""
 
 
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one variant on inputs that the search never used."""
+
+    id: str
+    passed: list[str]
+    """The splits, and the referee, that it passed on."""
+    failed: str = ""
+    """The one that it failed on, if any; it is then struck from the front."""
+    why: str = ""
+    """The verdict there, and on which input."""
+    interval: Interval | None = None
+    """How much faster it is on them; None unless it passed on all."""
+
+    @property
+    def gain(self) -> bool:
+        """Whether it may be called faster."""
+        return self.interval is not None and self.interval.high < 1
+
+
 class Effect(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one patch on the search cases."""
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
-from gevo.config import read_config
+from gevo.analyze.kept import intervals
+from gevo.config import read_config, settings_of
 from gevo.errors import StoreError
 from gevo.report.html.history import History
 from gevo.report.html.kinds import Kinds
-from gevo.run import settings_of
 from gevo.store import format_id, parse_id
 from gevo.tally import Tally, best_of
 
@@ -90,6 +90,8 @@ class Follower:
             for id_, splits in checks.items():
                 for split, evaluation in splits.items():
                     self.tally.validate(id_, split, evaluation)
+            for id_, interval in intervals(self._store).items():
+                self.tally.measure(parse_id(id_), interval)
         return fresh
 
     def _take(self, row: Row) -> None:

@@ -1,0 +1,141 @@
+"""What every analysis of a run works with: its store, its program, an evaluator, what is known so far."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gevo.config import Config, read_config, settings_of
+from gevo.errors import StoreError
+from gevo.evaluate.local import Local
+from gevo.find import load_workload
+from gevo.store import Row, Store, parse_id
+from gevo.tally import Tally, result_of, tally
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Sequence
+    from contextlib import AbstractContextManager
+
+    from gevo.evaluate.executor import Evaluator
+    from gevo.evaluate.verdict import Evaluation
+    from gevo.patch import Patch
+    from gevo.program import Program
+    from gevo.search import Settings
+    from gevo.workload import Split
+
+
+class SpentError(Exception):
+    """An analysis would need more evaluations than it was given; what it learnt is in the store."""
+
+
+def silent(_: str) -> None:
+    """Tell nobody how far an analysis is."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """A run that is being analysed."""
+
+    store: Store
+    config: Config
+    program: Program
+    settings: Settings
+    evaluator: Evaluator
+    counted: Tally
+    splits: Sequence[Split]
+    """The splits that the workload has cases for."""
+    elsewhere: Callable[[str], AbstractContextManager[Evaluator]]
+    """Opens an evaluator on another device."""
+    say: Callable[[str], None] = silent
+    """Takes one line about how far the analysis is."""
+    limit: int = 1 << 60
+    """The most patches that may be asked for."""
+    asked: int = 0
+    """How many were asked for, known ones too, so that a second time takes as many."""
+
+    @property
+    def unedited(self) -> Row:
+        return self.store.variant(0)
+
+    def record(self, number: int, split: str, evaluation: Evaluation) -> None:
+        """Keep what became of a variant on other cases; one that failed leaves the front."""
+        self.store.add_validation(number, split, evaluation)
+        self.counted.validate(number, split, evaluation)
+
+    def judge(self, patches: Sequence[Patch]) -> list[Row]:
+        """The variants of these patches, judged on the search cases; each is run only once ever."""
+        self.asked += len(patches)
+        if self.asked > self.limit:
+            raise SpentError
+        ids = self.store.reserve_analysis(patches)
+        wanted = dict(zip(ids, patches, strict=True))
+        for id_, patch in wanted.items():
+            if self.store.find(patch) is None:
+                self.evaluator.submit(id_, patch)
+        for key, evaluation in self.evaluator.results():
+            assert isinstance(key, int)
+            self.store.add_analysis(key, wanted[key], evaluation)
+        return [self.store.variant(id_) for id_ in ids]
+
+
+@contextmanager
+def opened(
+    run: str | Path,
+    *,
+    workers: int | None = None,
+    draw: int = 0,
+    say: Callable[[str], None] = silent,
+) -> Generator[Session]:
+    """Open a run to analyse it, with an evaluator like the one that it was searched with."""
+    folder = Path(run)
+    with Store.open(folder) as store:
+        config = read_config(store)
+        options = config.options(folder)
+        settings = settings_of(store, config)
+        workload = load_workload(config.spec)
+        program = workload.load()
+        store.check_program(program.digest)
+        say("starting workers")
+
+        def evaluator(device: str, known: Iterable[tuple[Split, Evaluation]] = ()) -> Local:
+            return Local(
+                config.spec,
+                program=program,
+                device=device,
+                workers=workers or options.cores,
+                tolerance=config.tolerance,
+                draw=draw,
+                known=known,
+            )
+
+        rows = store.evaluations()
+        with evaluator(config.device, (("search", row.evaluation) for row in rows)) as local:
+            counted = tally(store, settings)
+            if not counted.started:
+                raise StoreError(f"{folder}: nothing was judged yet; `gevo resume {folder}` first")
+            yield Session(
+                store=store,
+                config=config,
+                program=program,
+                settings=settings,
+                evaluator=local,
+                counted=counted,
+                splits=workload.splits,
+                elsewhere=evaluator,
+                say=say,
+            )
+
+
+def named(session: Session, variant: str | None) -> Row:
+    """The variant that a user means: the one named, or the best that was validated."""
+    if variant is not None:
+        return session.store.variant(parse_id(variant))
+    folder = session.store.folder
+    best = result_of(session.store, session.settings, session.config).best
+    if best is None:
+        raise StoreError(
+            f"{folder}: no variant is faster and validated; name one with --variant, such as v17"
+        )
+    return session.store.variant(parse_id(best.id))
