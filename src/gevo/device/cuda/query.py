@@ -48,8 +48,10 @@ def gpus() -> list[Found]:
     try:
         answer = msgspec.json.decode(done.stdout, type=_Answer)
     except msgspec.DecodeError:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        why = said[-1] if said else f"it ended with {done.returncode}"
         raise DeviceError(
-            f"asking the NVIDIA driver ended with {done.returncode}; see `nvidia-smi` and `dmesg`"
+            f"the NVIDIA driver could not be asked: {why}; see `nvidia-smi` and `dmesg`"
         ) from None
     if answer.error:
         raise DeviceError(answer.error)

@@ -1,0 +1,38 @@
+"""NVIDIA's own bindings, on a library that ends in the double: what `cuda` passes is what they take."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import conformance
+import pytest
+
+HERE = Path(__file__).parent
+HARMLESS = [name for name in conformance.CHECKS if name not in conformance.BREAKING]
+
+
+def has_bindings():
+    return importlib.util.find_spec("cuda") and importlib.util.find_spec("cuda.bindings")
+
+
+pytestmark = pytest.mark.skipif(not has_bindings(), reason="cuda-bindings is not installed")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("checks", [HARMLESS, *([name] for name in sorted(conformance.BREAKING))])
+def test_the_bindings_take_what_cuda_passes(checks, tmp_path):
+    done = subprocess.run(
+        [sys.executable, HERE / "libcuda.py", tmp_path, *checks],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_nothing_of_cuda_is_imported_unless_asked_for():
+    asked = "import gevo, gevo.cli, sys; gevo.open_device('sim'); print([m for m in sys.modules if 'cuda' in m])"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
