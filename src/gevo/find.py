@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from gevo.errors import GevoError, WorkloadError, one_line
-from gevo.workload import KernelWorkload
+from gevo.workload import Workload
 
 _Found = TypeVar("_Found")
 _SUITE = "gevo.suite.kernels"
@@ -39,7 +39,7 @@ class Spec(msgspec.Struct, frozen=True):
 class Found(NamedTuple):
     """A workload, and where others find it."""
 
-    workload: KernelWorkload
+    workload: Workload
     spec: Spec
 
 
@@ -51,12 +51,12 @@ def find(text: str) -> Found:
     return _build(_module(place), place, name)
 
 
-def load_workload(spec: Spec) -> KernelWorkload:
+def load_workload(spec: Spec) -> Workload:
     """Build the workload of a spec."""
     return _build(_module(spec.place), spec.place, spec.name).workload
 
 
-def spec_of(workload: KernelWorkload) -> Spec:
+def spec_of(workload: Workload) -> Spec:
     """Where another process finds the class of this workload."""
     cls = type(workload)
     name = cls.__qualname__
@@ -153,7 +153,7 @@ def _build(module: ModuleType, place: str, name: str | None) -> Found:
     return Found(_new(cls, shown), Spec(found, cls.__name__))
 
 
-def _pick(module: ModuleType, shown: str, name: str | None) -> type[KernelWorkload]:
+def _pick(module: ModuleType, shown: str, name: str | None) -> type[Workload]:
     if name is not None:
         cls = getattr(module, name, None)
         if not _is_workload(cls):
@@ -162,7 +162,7 @@ def _pick(module: ModuleType, shown: str, name: str | None) -> type[KernelWorklo
         return cls
     classes = _workloads(module)
     if not classes:
-        raise WorkloadError(f"{shown} has no workload: define a subclass of gevo.KernelWorkload")
+        raise WorkloadError(f"{shown} has no workload: define a subclass of gevo.KernelWorkload or gevo.ModelWorkload")
     if len(classes) > 1:
         first = next(iter(classes))
         raise WorkloadError(
@@ -171,7 +171,7 @@ def _pick(module: ModuleType, shown: str, name: str | None) -> type[KernelWorklo
     return next(iter(classes.values()))
 
 
-def _workloads(module: ModuleType) -> dict[str, type[KernelWorkload]]:
+def _workloads(module: ModuleType) -> dict[str, type[Workload]]:
     """The workload classes that the module itself defines, in order; names with _ are bases."""
     return {
         name: cls
@@ -180,8 +180,8 @@ def _workloads(module: ModuleType) -> dict[str, type[KernelWorkload]]:
     }
 
 
-def _is_workload(thing: Any) -> TypeGuard[type[KernelWorkload]]:
-    return inspect.isclass(thing) and issubclass(thing, KernelWorkload)
+def _is_workload(thing: Any) -> TypeGuard[type[Workload]]:
+    return inspect.isclass(thing) and issubclass(thing, Workload)
 
 
 def _new(cls: type[_Found], shown: str) -> _Found:
@@ -195,7 +195,7 @@ def _new(cls: type[_Found], shown: str) -> _Found:
         ) from error
 
 
-def _check_state(given: KernelWorkload, rebuilt: KernelWorkload) -> None:
+def _check_state(given: Workload, rebuilt: Workload) -> None:
     """Workers build the class afresh, so what was set on this object alone would be lost."""
     for key in vars(given).keys() | vars(rebuilt).keys():
         if not _same(vars(given).get(key), vars(rebuilt).get(key)):
