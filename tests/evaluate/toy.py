@@ -65,6 +65,9 @@ class ToyDevice:
     def check_fork(self):
         pass
 
+    def keep(self, artefact):
+        pass
+
     def fingerprint(self, artefact):
         return ""
 

@@ -210,6 +210,13 @@ class Device(Protocol):
         """
         ...
 
+    def keep(self, artefact: bytes) -> None:
+        """Hold on to what `prepare` makes of this artefact, in a process that lasts.
+
+        Others are wanted once, this one again and again.
+        """
+        ...
+
     def fingerprint(self, artefact: bytes) -> str:
         """What tells a prepared artefact from others that run differently; "" if only its bytes do.
 

@@ -81,6 +81,7 @@ def serve(channel: Channel, bench: Bench, against: Against) -> None:
         forked = 0.0
         with _failures_told(channel, clock, bench.workload), suppress(Dropped):
             with clock("compile"):
+                bench.device.keep(against.unedited)
                 bench.device.prepare(turn.artefact, ())
             channel.send(Prepared(bench.device.fingerprint(turn.artefact), clock.take()))
             for run in turn.runs:

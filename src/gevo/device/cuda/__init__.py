@@ -81,6 +81,10 @@ class Cuda:
             if kernel in module.signature.kernels:
                 module.function(kernel)
 
+    def keep(self, artefact: bytes) -> None:
+        """Leave this module loaded."""
+        self._ready().keep(artefact)
+
     def fingerprint(self, artefact: bytes) -> str:  # noqa: ARG002  (the driver does not show its code)
         return ""
 

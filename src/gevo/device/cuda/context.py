@@ -24,6 +24,7 @@ class Context:
     def __init__(self, index: int, functions: Any = None) -> None:
         self.driver = driver = door.start(functions)
         self._modules: dict[bytes, Module] = {}
+        self._kept: set[bytes] = set()
         self._borrowed: list[Module] = []
         self._handles: list[Closing] = []
         self._events: list[Any] = []
@@ -56,8 +57,11 @@ class Context:
     def has(self, artefact: bytes) -> bool:
         return artefact in self._modules
 
+    def keep(self, artefact: bytes) -> None:
+        self._kept.add(artefact)
+
     def load(self, artefact: bytes) -> Module:
-        """An artefact's module. The last two stay loaded: a variant and the unedited program."""
+        """An artefact's module. The last one stays loaded, and those that are kept on purpose."""
         found = self._modules.pop(artefact, None) or self._fresh(artefact)
         self._modules[artefact] = found
         self._evict()
@@ -77,8 +81,8 @@ class Context:
         return module, lambda: self._borrowed.remove(module)
 
     def _evict(self) -> None:
-        for artefact in list(self._modules)[:-2]:
-            if self._modules[artefact] not in self._borrowed:
+        for artefact in list(self._modules)[:-1]:
+            if artefact not in self._kept and self._modules[artefact] not in self._borrowed:
                 self._modules.pop(artefact).unload()
 
     def _fresh(self, artefact: bytes) -> Module:

@@ -80,6 +80,9 @@ class Sim:
                 if self._gpu:
                     program.code(kernel)
 
+    def keep(self, artefact: bytes) -> None:
+        """Nothing lasts."""
+
     def fingerprint(self, artefact: bytes) -> str:  # noqa: ARG002  (PTX is what runs)
         return ""
 

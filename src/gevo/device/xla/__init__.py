@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Xla", "XlaExecutable"]
 
-_KEPT = 4
-"""So many executables are kept besides the first, which is the unedited program's."""
+_LAST = 4
+"""So many executables stay besides what is kept on purpose."""
 
 
 class Xla:
@@ -42,6 +42,7 @@ class Xla:
         self._index = int(found[2] or 0)
         self._client: Client | None = None
         self._compiled: dict[str, Compiled] = {}
+        self._kept: set[str] = set()
         self._uploads = Uploads()
 
     @property
@@ -88,6 +89,10 @@ class Xla:
         """Compile; raises `SourceError` with XLA's own words if it does not."""
         self._get(artefact)
 
+    def keep(self, artefact: bytes) -> None:
+        """Never forget this executable."""
+        self._kept.add(hashlib.sha256(artefact).hexdigest())
+
     def fingerprint(self, artefact: bytes) -> str:
         """A hash of what XLA's optimiser made of the program."""
         return self._get(artefact).fingerprint()
@@ -112,8 +117,8 @@ class Xla:
     def _get(self, artefact: bytes) -> Compiled:
         key = hashlib.sha256(artefact).hexdigest()
         if key not in self._compiled:
-            # The first is the unedited program, which every other is timed against.
-            for old in list(self._compiled)[1 : len(self._compiled) - _KEPT + 1]:
+            loose = [old for old in self._compiled if old not in self._kept]
+            for old in loose[: len(loose) - _LAST + 1]:
                 del self._compiled[old]
             self._compiled[key] = self._start().compile(artefact)
         return self._compiled[key]
