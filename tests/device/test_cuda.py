@@ -109,6 +109,7 @@ def test_a_variant_and_the_unedited_program_stay_loaded():
     variants = [plain % n for n in range(5)]
     double = Double()
     device = Cuda("0", double)
+    device.keep(variants[0])
 
     def turn(artefact):
         device.prepare(artefact, ())
