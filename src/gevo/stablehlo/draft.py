@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gevo.rank import choose, rank
-from gevo.stablehlo.index import Facts, Index, result_names
+from gevo.stablehlo.index import Facts, Index, facts_of
 from gevo.stablehlo.mlir import Attribute, Op, Value, everything_in, ir, named
 from gevo.stablehlo.resize import resize, splat
 from gevo.stablehlo.tensor import Tensor, tensor
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 NEAREST = 48
 """Repair chooses among this many nearest values; farther ones cost time and rarely help."""
+FARTHEST = 3 * NEAREST
+"""It looks at this many to find those of the right type."""
 CONSTANTS = {"=0": 0, "=1": 1}
 """Names of values that are always there: tensors of any type, filled with a number."""
 HIDDEN = "~"
@@ -37,6 +39,7 @@ class Draft:
         self._op: dict[str, Op] = {id_: walked[at] for at, id_ in index.order}
         self._main = walked[1].regions[0].blocks[0]
         self._facts: dict[str, Facts] = {}
+        self._values: dict[str, tuple[tuple[str, str], ...]] = {}
         self._home: dict[str, str] = {}
         self._body: dict[str, list[str]] = {}
         self._made: list[str] = []
@@ -99,13 +102,11 @@ class Draft:
     def values(self, before: str) -> Iterator[tuple[str, str]]:
         """Values that may be used before an operation, nearest first, each with its type."""
         block, position = self.position(before)
+        given, added = self.index.values, self._values
         while True:
             for id_ in reversed(self.body(block)[:position]):
-                if not id_.startswith(HIDDEN):
-                    results = self.facts(id_).results
-                    yield from zip(result_names(id_, len(results)), results, strict=True)
-            for name in self.index.args[block]:
-                yield name, self.index.type[name]
+                yield from given[id_] if id_ in given else added[id_]
+            yield from given[block]
             holder = self.index.holder[block]
             if holder is None:
                 return
@@ -120,6 +121,7 @@ class Draft:
         self._home[id_] = block
         self._op[id_] = op
         self._facts[id_] = facts
+        self._values[id_] = () if id_.startswith(HIDDEN) else facts.values(id_)
 
     def clone(self, source: str, id_: str, before: str) -> None:
         """Put a copy of an operation before another one; its operands may not be available there."""
@@ -179,7 +181,7 @@ class Draft:
             results=[want.native],
             operands=list(operands),
             attributes=attributes,
-            loc=named("r", None),
+            loc=named(f"r{len(self._made)}", None),
             ip=ir.InsertionPoint(self._op[before]),
         )
         self.hide(op, before)
@@ -190,7 +192,7 @@ class Draft:
         id_ = f"{HIDDEN}{len(self._made)}"
         self._made.append(id_)
         kind = tuple(str(result.type) for result in op.results)
-        self.insert(op, id_, Facts(op.name, (), kind), before)
+        self.insert(op, id_, facts_of(op.name, (), kind), before)
         return id_
 
     def fit(self, value: Value | str, want: str, before: str) -> Value:
@@ -214,9 +216,9 @@ class Draft:
         for seen, (name, kind) in enumerate(self.values(before)):
             if kind == want:
                 same.append(name)
-            elif tensor(kind) is not None and len(others) < NEAREST:
+            elif len(others) < NEAREST:
                 others.append(name)
-            if len(same) == NEAREST or seen == 8 * NEAREST:
+            if len(same) == NEAREST or seen == FARTHEST:
                 break
         resized = bool(others) and rank(seed, purpose, "resize") % 4 == 0
         name = choose(seed, purpose, others if resized else [*same, *CONSTANTS])
@@ -256,8 +258,9 @@ class Draft:
         above: Op | None = user
         while above is not None:
             # Two Python objects for one operation are equal but differ in hash.
-            for id_, op in self._op.items():
-                if op == above:
+            shown = above.location.name_str if isinstance(above.location, ir.NameLoc) else ""
+            for id_ in (shown, HIDDEN + shown[1:]):
+                if id_ in self._op and self._op[id_] == above:
                     return id_
             above = outer(above)
         raise AssertionError(f"{user.name} is in no block that has ids")
@@ -269,7 +272,7 @@ class Draft:
         others: list[str] = []
         for seen, (user, number) in enumerate(self._slots(id_)):
             (same if self.facts(user).slots[number] == kind else others).append(f"{user} {number}")
-            if len(same) == NEAREST or seen == 4 * NEAREST:
+            if len(same) == NEAREST or seen == FARTHEST:
                 break
         resized = rank(seed, "connect", "resize") % 4 == 0
         chosen = choose(seed, "connect", others if others and (resized or not same) else same)

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from sys import intern
+from typing import TYPE_CHECKING
 
 from gevo.stablehlo.mlir import (
     Block,
@@ -25,6 +28,9 @@ from gevo.stablehlo.mlir import (
 )
 from gevo.stablehlo.numbers import scaled
 from gevo.stablehlo.tensor import NARROWER, tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 OPEN = frozenset({"stablehlo.while", "stablehlo.case", "stablehlo.if"})
 """Operations whose regions are edited like the body of main."""
@@ -67,7 +73,7 @@ _FIXED_TYPES = frozenset(
 """Operations that are about their types, or compute nothing, so that narrowing them is no gain."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Facts:
     """What is known of an operation before any edit."""
 
@@ -83,20 +89,20 @@ class Facts:
     def alone(self) -> bool:
         return self.name in ALONE
 
-    @property
+    @cached_property
     def deletable(self) -> bool:
         return (
             bool(self.results)
             and not self.alone
             and self.name not in TERMINATORS
-            and all(tensor(kind) for kind in self.results)
+            and all(map(tensor, self.results))
         )
 
-    @property
+    @cached_property
     def movable(self) -> bool:
-        return self.deletable and self.name not in OPEN
+        return self.deletable and self.name not in OPEN and all(map(tensor, self.slots))
 
-    @property
+    @cached_property
     def narrowable(self) -> str:
         """The element type that may be made narrower around it; "" if there is none."""
         if not self.movable or self.name in _FIXED_TYPES:
@@ -104,14 +110,22 @@ class Facts:
         kinds = [kind.element for kind in map(tensor, (*self.results, *self.slots)) if kind]
         return next((kind for kind in kinds if kind in NARROWER), "")
 
-    @property
-    def open_slots(self) -> list[int]:
+    @cached_property
+    def open_slots(self) -> tuple[int, ...]:
         """The operands that may be replaced."""
-        return [] if self.alone else [i for i, kind in enumerate(self.slots) if tensor(kind)]
+        return () if self.alone else tuple(i for i, kind in enumerate(self.slots) if tensor(kind))
+
+    def values(self, id_: str) -> tuple[tuple[str, str], ...]:
+        """The names and types of the results that repair can use, if this is the operation's id."""
+        return tuple(
+            (id_ if number == 0 else f"{id_}.{number}", kind)
+            for number, kind in enumerate(self.results)
+            if tensor(kind)
+        )
 
 
-def result_names(id_: str, count: int) -> list[str]:
-    return [id_ if number == 0 else f"{id_}.{number}" for number in range(count)]
+facts_of = lru_cache(1 << 14)(Facts)
+"""`Facts`, one object for all operations that are alike."""
 
 
 class Index:
@@ -128,8 +142,8 @@ class Index:
         """The block of each operation."""
         self.holder: dict[str, tuple[str, int] | None] = {}
         """The operation and the number of its region that each block is; None for main's."""
-        self.args: dict[str, tuple[str, ...]] = {}
-        """The arguments of each block."""
+        self.values: dict[str, tuple[tuple[str, str], ...]] = {}
+        """The values that each operation gives and each block takes, with their types."""
         self.type: dict[str, str] = {}
         """The type of each value."""
         self.place: dict[str, str] = {}
@@ -151,7 +165,7 @@ class Index:
         if holder is not None:
             self.inside.setdefault(holder[0], []).append(name)
         self.body[name] = ()
-        self.args[name] = tuple(self._add_arguments(block, holder))
+        self.values[name] = tuple(self._add_arguments(block, holder))
         body: list[str] = []
         for view in block.operations:
             operation = view.operation
@@ -170,16 +184,18 @@ class Index:
         self.order.append((self._walked, id_))
         self._walked += 1
         self.operands[id_] = tuple(self._names.get(value, "") for value in operation.operands)
-        results = tuple(str(result.type) for result in operation.results)
-        slots = tuple(str(value.type) for value in operation.operands)
+        results = tuple(intern(str(result.type)) for result in operation.results)
+        slots = tuple(intern(str(value.type)) for value in operation.operands)
         scalable = (
             operation.name == "stablehlo.constant"
             and scaled(operation.attributes["value"], 1) is not None
         )
-        self.facts[id_] = Facts(operation.name, slots, results, scalable)
-        for result, value in zip(operation.results, result_names(id_, len(results)), strict=True):
+        facts = self.facts[id_] = facts_of(operation.name, slots, results, scalable)
+        self.values[id_] = facts.values(id_)
+        for number, (result, kind) in enumerate(zip(operation.results, results, strict=True)):
+            value = id_ if number == 0 else f"{id_}.{number}"
             self._names[result] = value
-            self.type[value] = str(result.type)
+            self.type[value] = kind
         place = place_of(operation.location)
         if place is not None and place[0] != "-":
             self.place[id_] = f"{place[0]}:{place[1]}"
@@ -187,11 +203,12 @@ class Index:
         else:
             operation.location = named(id_, None)
 
-    def _add_arguments(self, block: Block, holder: tuple[str, int] | None) -> list[str]:
+    def _add_arguments(
+        self, block: Block, holder: tuple[str, int] | None
+    ) -> Iterator[tuple[str, str]]:
         """Rename the arguments of a block to their ids, which takes new ones."""
         prefix = "a" if holder is None else f"{'c' if holder[1] == 0 else 'b'}{holder[0][1:]}."
         shown = prefix.replace("c", "b")
-        names: list[str] = []
         old = list(block.arguments)
         for number, argument in enumerate(old):
             name = f"{prefix}{number}"
@@ -202,11 +219,11 @@ class Index:
             renamed = block.add_argument(argument.type, named(f"{shown}{number}", inner))
             argument.replace_all_uses_with(renamed)
             self._names[renamed] = name
-            self.type[name] = str(renamed.type)
-            names.append(name)
+            kind = self.type[name] = intern(str(renamed.type))
+            if tensor(kind):
+                yield name, kind
         for _ in old:
             block.erase_argument(0)
-        return names
 
 
 def _label(location: Location) -> str | None:
