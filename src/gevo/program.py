@@ -22,6 +22,18 @@ class Variant:
     """Edits that did nothing, as (position in the patch, why)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What sets one variant apart from another, in words."""
+
+    theme: str
+    """The recognisable class, such as ``barrier removed``."""
+    sentence: str
+    """What happens, plainly, such as ``removes the barrier at hotspot.cu:44``."""
+    line: str = ""
+    """The source line, such as ``hotspot.cu:44``; empty if it is not known."""
+
+
 class Program(Protocol):
     """A loaded module in some IR, every operation with a stable id; never changed in place."""
 
@@ -58,6 +70,12 @@ class Program(Protocol):
 
     def describe(self, edit: Edit) -> str:
         """One line for people: what the edit does, with source lines where they are known."""
+        ...
+
+    def contrast(self, before: Patch, after: Patch) -> Change | None:
+        """What the second variant does that the first does not, seen in what is left of both when
+        they are optimised; None if nothing recognisable. Both must be valid and compile.
+        """
         ...
 
 

@@ -6,6 +6,8 @@ that it cannot select instructions for; whoever feeds it variants must be prepar
 """
 
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, cast
 
@@ -54,7 +56,19 @@ def to_ptx(text: str, *, arch: str | None = None) -> str:
     `arch` is what the module itself was compiled for, if it says so: some instructions exist only on
     newer GPUs, and some only on older ones.
     """
-    arch = arch or target(text)
+    with _optimised(text, arch or target(text)) as (module, machine):
+        return _CALL_NUMBER.sub("", cast("str", machine.emit_assembly(module)))
+
+
+def optimise(text: str) -> str:
+    """The module as it is after the O3 pipeline, which is what PTX is then made of."""
+    with _optimised(text, target(text)) as (module, _):
+        return str(module)
+
+
+@contextmanager
+def _optimised(text: str, arch: str) -> Generator[tuple[Any, Any]]:
+    """A module after the O3 pipeline, and the machine that emits code for it."""
     if arch not in ARCHS:
         raise CompileError(f"LLVM makes no PTX for {arch}; choose one of {', '.join(ARCHS)}")
     version = max((int(found) for found in _TARGET_PTX.findall(text)), default=_PTX)
@@ -67,7 +81,7 @@ def to_ptx(text: str, *, arch: str | None = None) -> str:
             # llvmlite 0.50 forgets to free these: 0.1 MB for every variant, copied by every fork.
             llvm.ffi.lib.LLVMPY_DisposeNewModulePassManger(passes)
             passes.detach()
-            return _CALL_NUMBER.sub("", cast("str", machine.emit_assembly(module)))
+            yield module, machine
     except RuntimeError as error:
         raise CompileError(f"LLVM cannot make PTX for {arch}: {_one_line(error)}") from None
 
