@@ -110,13 +110,13 @@ class Context:
     # --- time ------------------------------------------------------------------------------------
 
     def event(self) -> Any:
-        """An event, to be handed back with `keep`."""
+        """An event, to be handed back with `reuse`."""
         if not self._idle:
             self._idle.append(self.driver.call("cuEventCreate", 0))
             self._events.append(self._idle[-1])
         return self._idle.pop()
 
-    def keep(self, *events: Any) -> None:
+    def reuse(self, *events: Any) -> None:
         self._idle += events
 
     def flush(self) -> None:

@@ -96,7 +96,7 @@ class CudaGpu:
             call("cuLaunchKernel", *given)
             call("cuEventRecord", launch.ended, stream)
         except Stopped:
-            self._context.keep(launch.began, launch.ended)
+            self._context.reuse(launch.began, launch.ended)
             raise
         self._queue.append(launch)
 
@@ -129,7 +129,7 @@ class CudaGpu:
             raise Poisoned(error.verdict, f"{kernels}: {error}") from error
         finally:
             for launch in queue:
-                self._context.keep(launch.began, launch.ended)
+                self._context.reuse(launch.began, launch.ended)
 
     def usage(self, *, timed: bool = True) -> Usage:
         self._check_open()
@@ -147,7 +147,7 @@ class CudaGpu:
         if self._memory.closed:
             return
         for launch in self._queue:
-            self._context.keep(launch.began, launch.ended)
+            self._context.reuse(launch.began, launch.ended)
         self._queue.clear()
         self._context.closed(self)
         try:
