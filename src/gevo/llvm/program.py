@@ -14,9 +14,10 @@ from gevo.llvm.locations import Locations
 from gevo.llvm.model import Function, Instr, Module
 from gevo.llvm.parse import parse
 from gevo.llvm.sites import Sites
+from gevo.llvm.themes import Drafted, contrast
 from gevo.llvm.verified import verify
 from gevo.patch import Edit, Patch
-from gevo.program import Profile, Variant
+from gevo.program import Change, Profile, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -67,6 +68,10 @@ class LlvmProgram:
         return None if args is None else Edit(kind, args, seed)
 
     def apply(self, patch: Patch) -> Variant:
+        draft, skipped = self._draft(patch)
+        return Variant(patch, self._print(draft), tuple(skipped))
+
+    def _draft(self, patch: Patch) -> tuple[Draft, list[tuple[int, str]]]:
         draft = Draft(self._index)
         skipped: list[tuple[int, str]] = []
         for position, edit in enumerate(patch):
@@ -74,7 +79,7 @@ class LlvmProgram:
                 apply_edit(draft, edit)
             except Skipped as why:
                 skipped.append((position, str(why)))
-        return Variant(patch, self._print(draft), tuple(skipped))
+        return draft, skipped
 
     def verify(self, text: str) -> str | None:
         return verify(text)
@@ -101,6 +106,11 @@ class LlvmProgram:
         if kind is None or len(edit.args) != kind.arity:
             return str(edit)
         return kind.sentence.format(*map(self._shown, edit.args))
+
+    def contrast(self, before: Patch, after: Patch) -> Change | None:
+        drafts = [self._draft(patch)[0] for patch in (before, after)]
+        old, new = (Drafted(draft, self._print(draft)) for draft in drafts)
+        return contrast(self._index, self.locations, old, new)
 
     def _shown(self, arg: str) -> str:
         """What an argument of an edit stands for."""
