@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gevo.errors import SourceError
 from gevo.stablehlo.mlir import bytecode, complaint, ir, module_of, parse, run_passes
+from gevo.stablehlo.places import from_comments
 from gevo.stablehlo.program import StablehloProgram
 from gevo.stablehlo.source import read, tidy
 from gevo.stablehlo.tree import flatten, unflatten
@@ -36,7 +37,7 @@ def restore(text: str) -> StablehloProgram:
     except ir.MLIRError as error:
         raise SourceError(f"the program's text cannot be read: {complaint(error)[0]}") from None
     tidy(module, "the program")
-    return StablehloProgram(module, "the program")
+    return StablehloProgram(module, "the program", from_comments(text))
 
 
 def canonical(text: str) -> bytes:

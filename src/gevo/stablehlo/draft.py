@@ -126,8 +126,7 @@ class Draft:
     def clone(self, source: str, id_: str, before: str) -> None:
         """Put a copy of an operation before another one; its operands may not be available there."""
         op = self._op[source].clone(ip=ir.InsertionPoint(self._op[before])).operation
-        place = self._op[source].location
-        op.location = named(id_, place.child_loc if isinstance(place, ir.NameLoc) else None)
+        op.location = named(id_)
         self.insert(op, id_, self.facts(source), before)
 
     def remove(self, id_: str) -> None:
@@ -181,7 +180,7 @@ class Draft:
             results=[want.native],
             operands=list(operands),
             attributes=attributes,
-            loc=named(f"r{len(self._made)}", None),
+            loc=named(f"r{len(self._made)}"),
             ip=ir.InsertionPoint(self._op[before]),
         )
         self.hide(op, before)

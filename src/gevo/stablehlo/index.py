@@ -8,7 +8,6 @@ What the regions of a reduction, a sort and their like hold has no ids: such an 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from sys import intern
@@ -131,8 +130,10 @@ facts_of = lru_cache(1 << 14)(Facts)
 class Index:
     """Ids to operations, blocks and values of the unedited module, which gets its ids as names."""
 
-    def __init__(self, module: Op) -> None:
+    def __init__(self, module: Op, file: str = "") -> None:
+        """Take over a module; `file` is where it was read from, if operations have no other place."""
         self.module = module
+        self._file = file
         self.order: list[tuple[int, str]] = []
         """Where in the walk through all operations each id stands."""
         self.facts: dict[str, Facts] = {}
@@ -177,7 +178,7 @@ class Index:
                 for number, inner in enumerate(blocks_of(operation)):
                     self._add_block(inner, (id_, number))
             elif len(operation.regions):
-                self._walked += len(everything_in(operation)) - 1
+                self._pass_over(operation)
         self.body[name] = tuple(body)
 
     def _add(self, operation: Op, id_: str) -> None:
@@ -197,11 +198,21 @@ class Index:
             self._names[result] = value
             self.type[value] = kind
         place = place_of(operation.location)
-        if place is not None and place[0] != "-":
-            self.place[id_] = f"{place[0]}:{place[1]}"
-            operation.location = named(id_, ir.Location.file(*place, 0, context()))
-        else:
-            operation.location = named(id_, None)
+        if place is not None and (place[0] != "-" or self._file):
+            self.place[id_] = f"{self._file if place[0] == '-' else place[0]}:{place[1]}"
+        operation.location = named(id_)
+
+    def _pass_over(self, atom: Op) -> None:
+        """Count what an atom holds; names that it brought along would be lost in its text."""
+        for operation in everything_in(atom)[1:]:
+            self._walked += 1
+            operation.location = ir.Location.unknown(context())
+        for operation in everything_in(atom):
+            for block in blocks_of(operation):
+                for argument in list(block.arguments):
+                    plain = block.add_argument(argument.type, ir.Location.unknown(context()))
+                    argument.replace_all_uses_with(plain)
+                    block.erase_argument(0)
 
     def _add_arguments(
         self, block: Block, holder: tuple[str, int] | None
@@ -213,10 +224,9 @@ class Index:
         for number, argument in enumerate(old):
             name = f"{prefix}{number}"
             label = _label(argument.location)
-            if label is not None:
+            if holder is None and label is not None:
                 self.place[name] = label
-            inner = None if label is None else named(label, None)
-            renamed = block.add_argument(argument.type, named(f"{shown}{number}", inner))
+            renamed = block.add_argument(argument.type, named(f"{shown}{number}"))
             argument.replace_all_uses_with(renamed)
             self._names[renamed] = name
             kind = self.type[name] = intern(str(renamed.type))
@@ -227,9 +237,5 @@ class Index:
 
 
 def _label(location: Location) -> str | None:
-    """The innermost name in a location: what JAX calls an argument."""
-    if not isinstance(location, ir.NameLoc):
-        return None
-    return _label(location.child_loc) or (
-        None if re.fullmatch(r"a\d+|b\d+\.\d+", location.name_str) else location.name_str
-    )
+    """What JAX calls an argument."""
+    return location.name_str if isinstance(location, ir.NameLoc) else None

@@ -83,11 +83,9 @@ def remember(text: str, module: Op) -> None:
         _live.popitem(last=False)
 
 
-def printed(module: Op, *, places: bool = False) -> str:
-    """The module as text, values named as their ids; with source locations if asked for."""
-    return str(
-        module.get_asm(enable_debug_info=places, use_name_loc_as_prefix=True, assume_verified=True)
-    )
+def printed(module: Op) -> str:
+    """The module as text, values named as their ids."""
+    return str(module.get_asm(use_name_loc_as_prefix=True, assume_verified=True))
 
 
 def bytecode(module: Op) -> bytes:
@@ -129,19 +127,26 @@ def everything_in(operation: Op) -> list[Op]:
 
 def place_of(location: Location) -> tuple[str, int] | None:
     """The source file, without its folder, and line that a location leads to."""
+    found = next(_frames(location), None)
+    if found is None or found[0].startswith(_OWN):  # what is outside the traced function
+        return None
+    return found[0].rsplit("/", 1)[-1], found[1]
+
+
+def _frames(location: Location) -> Iterator[tuple[str, int]]:
+    """The files and lines in a location, innermost call first."""
     if isinstance(location, ir.FileLineColLoc):
-        if location.filename.startswith(_OWN):  # the call of jax.jit in this package
-            return None
-        return location.filename.rsplit("/", 1)[-1], location.start_line
-    if isinstance(location, ir.NameLoc):
-        return place_of(location.child_loc)
-    if isinstance(location, ir.CallSiteLoc):
-        return place_of(location.callee) or place_of(location.caller)
-    if isinstance(location, ir.FusedLoc):
-        return next(filter(None, map(place_of, location.locations)), None)
-    return None
+        yield location.filename, location.start_line
+    elif isinstance(location, ir.NameLoc):
+        yield from _frames(location.child_loc)
+    elif isinstance(location, ir.CallSiteLoc):
+        yield from _frames(location.callee)
+        yield from _frames(location.caller)
+    elif isinstance(location, ir.FusedLoc):
+        for inner in location.locations:
+            yield from _frames(inner)
 
 
-def named(name: str, inner: Location | None) -> Location:
+def named(name: str) -> Location:
     """A location from which MLIR prints the name of a value."""
-    return ir.Location.name(name, inner or ir.Location.unknown(context()), context())
+    return ir.Location.name(name, ir.Location.unknown(context()), context())

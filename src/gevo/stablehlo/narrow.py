@@ -31,10 +31,9 @@ _INSIDE = frozenset(
 def narrow_op(draft: Draft, target: str, wide: str, element: str) -> bool:
     """Let an operation compute in a narrower element type than `wide`; whether that could be done."""
     old = draft.op(target)
-    place = old.location
     operands = [_converted(draft, target, value, wide, element) for value in old.operands]
     new = old.clone(ip=ir.InsertionPoint(old)).operation
-    new.location = named(f"{target}n", place.child_loc if isinstance(place, ir.NameLoc) else None)
+    new.location = named(f"{target}n")
     hidden = draft.hide(new, target)
     for number, value in enumerate(operands):
         new.operands[number] = value

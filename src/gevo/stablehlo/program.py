@@ -13,22 +13,32 @@ from gevo.stablehlo.draft import Draft
 from gevo.stablehlo.edits import KINDS, Skipped, apply_edit
 from gevo.stablehlo.index import Index
 from gevo.stablehlo.mlir import Op, complaint, context, ir, module_of, printed, remember
+from gevo.stablehlo.places import to_comments
 from gevo.stablehlo.sites import Sites
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
 
 
 class StablehloProgram:
     """One function on tensors, with ids for all that edits can name."""
 
-    def __init__(self, module: Op, name: str) -> None:
-        """Take over a module that has only `main` in it and is not used elsewhere."""
+    def __init__(self, module: Op, name: str, places: Mapping[str, str] | None = None) -> None:
+        """Take over a module that has only `main` in it and is not used elsewhere.
+
+        Without `places` the module itself says which source lines its operations are from.
+        """
         with context():
-            self._index = Index(module)
+            self._index = Index(module, name)
         _refuse_if_nothing_to_edit(self._index, name)
-        self.text = printed(module, places=True)
-        self.digest = hashlib.sha256(self.text.encode()).hexdigest()
+        self._places = self._index.place if places is None else places
+        self._comments = to_comments(self._places)
+        text = printed(module)
+        self.text = text + self._comments
+        # A program stays the same when its source lines move.
+        self.digest = hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -60,7 +70,7 @@ class StablehloProgram:
                 except Skipped as why:
                     skipped.append((position, str(why)))
             draft.finish()
-        text = printed(draft.module)
+        text = printed(draft.module) + self._comments
         remember(text, draft.module)
         return Variant(patch, text, tuple(sorted(skipped)))
 
@@ -87,12 +97,12 @@ class StablehloProgram:
         facts = self._index.facts.get(arg.partition(".")[0])
         if facts is not None:
             types = ", ".join(facts.results or facts.slots)
-            place = self._index.place.get(arg.partition(".")[0])
+            place = self._places.get(arg.partition(".")[0])
             return f"{arg} `{facts.name} {types}`" + (f" ({place})" if place else "")
         kind = self._index.type.get(arg)
         if kind is None:
             return arg
-        name = self._index.place.get(arg)
+        name = self._places.get(arg)
         return f"{arg} `{name or 'argument'} {kind}`"
 
 

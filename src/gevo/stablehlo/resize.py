@@ -46,10 +46,12 @@ def resize(value: Value, have: Tensor, want: Tensor, emit: Emit) -> Value:
 
 def splat(want: Tensor, number: float, emit: Emit) -> Value:
     """A tensor with the same number everywhere."""
-    text = {True: f"({number:e}, 0.0)", False: str(int(number))}[want.is_complex]
-    if want.is_float:
-        text = f"{float(number):e}"
-    if want.element == "i1":
+    text = str(int(number))
+    if want.is_complex:
+        text = f"({number:e}, 0.0)"
+    elif want.is_float:
+        text = f"{number:e}"
+    elif want.element == "i1":
         text = "true" if number else "false"
     value = ir.Attribute.parse(f"dense<{text}> : {want}", context())
     return emit("constant", want, [], {"value": value})
