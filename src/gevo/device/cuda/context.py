@@ -61,7 +61,7 @@ class Context:
         self._kept.add(artefact)
 
     def load(self, artefact: bytes) -> Module:
-        """An artefact's module. The last one stays loaded, and those that are kept on purpose."""
+        """An artefact's module. Those kept on purpose stay loaded, and the last of the others."""
         found = self._modules.pop(artefact, None) or self._fresh(artefact)
         self._modules[artefact] = found
         self._evict()
@@ -81,8 +81,9 @@ class Context:
         return module, lambda: self._borrowed.remove(module)
 
     def _evict(self) -> None:
-        for artefact in list(self._modules)[:-1]:
-            if artefact not in self._kept and self._modules[artefact] not in self._borrowed:
+        loose = [artefact for artefact in self._modules if artefact not in self._kept]
+        for artefact in loose[:-1]:
+            if self._modules[artefact] not in self._borrowed:
                 self._modules.pop(artefact).unload()
 
     def _fresh(self, artefact: bytes) -> Module:
