@@ -195,11 +195,11 @@ class _Run:
         return Session(
             store=self._store,
             config=self._config,
+            workload=self._workload,
             program=self._program,
             settings=self._settings,
             evaluator=evaluator,
             counted=self._tally,
-            splits=self._workload.splits,
             elsewhere=self._evaluator,
             say=lambda stage: self._show(f"{stage}; Ctrl-C to leave it there"),
         )

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Sequence
     from contextlib import AbstractContextManager
 
+    from gevo.device import Device
     from gevo.evaluate.executor import Evaluator
     from gevo.evaluate.verdict import Evaluation
     from gevo.patch import Patch
     from gevo.program import Program
     from gevo.search import Settings
-    from gevo.workload import Split
+    from gevo.workload import Split, Workload
 
 
 class SpentError(Exception):
@@ -40,12 +41,11 @@ class Session:
 
     store: Store
     config: Config
+    workload: Workload
     program: Program
     settings: Settings
     evaluator: Evaluator
     counted: Tally
-    splits: Sequence[Split]
-    """The splits that the workload has cases for."""
     elsewhere: Callable[[str], AbstractContextManager[Evaluator]]
     """Opens an evaluator on another device."""
     say: Callable[[str], None] = silent
@@ -54,6 +54,16 @@ class Session:
     """The most patches that may be asked for."""
     asked: int = 0
     """How many were asked for, known ones too, so that a second time takes as many."""
+
+    @property
+    def splits(self) -> Sequence[Split]:
+        """The splits that the workload has cases for."""
+        return self.workload.splits
+
+    @property
+    def device(self) -> Device:
+        """The run's device, in this process."""
+        return self.workload.device(self.config.device)
 
     @property
     def unedited(self) -> Row:
@@ -118,11 +128,11 @@ def opened(
             yield Session(
                 store=store,
                 config=config,
+                workload=workload,
                 program=program,
                 settings=settings,
                 evaluator=local,
                 counted=counted,
-                splits=workload.splits,
                 elsewhere=evaluator,
                 say=say,
             )

@@ -15,7 +15,12 @@ from gevo.llvm.portrait import Portrait, feature
 from gevo.program import Change
 
 _VAGUE = frozenset({"operation", "address"})
-_PLAINLY = {"getelementptr": "address", "phi": "start of a block", "call": "operation"}
+_PLAINLY = {
+    "getelementptr": "address",
+    "phi": "start of a block",
+    "call": "operation",
+    "br": "jump",
+}
 """Words for opcodes that people do not know, or that say nothing."""
 NAMED = 3
 """At most so many source lines are named in a sentence."""
