@@ -3,6 +3,18 @@
 The public API is what this module holds; everything else may change.
 """
 
+from gevo.analyze.explain import explain
+from gevo.analyze.findings import (
+    Checked,
+    Effect,
+    Explanation,
+    Interval,
+    Minimised,
+    Pair,
+    Story,
+)
+from gevo.analyze.minimize import minimize
+from gevo.analyze.validate import validate
 from gevo.cost import Costs, costs
 from gevo.device import Buffer, Device, Gpu, Limits, Usage, open_device
 from gevo.errors import (
@@ -30,21 +42,27 @@ from gevo.workload import Case, KernelWorkload, relative_error
 __all__ = [
     "Buffer",
     "Case",
+    "Checked",
     "CompileError",
     "Costs",
     "Device",
     "DeviceError",
     "Edit",
+    "Effect",
     "Entry",
     "Evaluation",
     "EvaluationError",
+    "Explanation",
     "GevoError",
     "Gpu",
+    "Interval",
     "KernelWorkload",
     "LaunchError",
     "Limits",
+    "Minimised",
     "OptionError",
     "Options",
+    "Pair",
     "Patch",
     "PatchError",
     "Program",
@@ -52,16 +70,20 @@ __all__ = [
     "Result",
     "SourceError",
     "StoreError",
+    "Story",
     "UnsupportedError",
     "Usage",
     "Variant",
     "Verdict",
     "WorkloadError",
     "costs",
+    "explain",
     "load",
+    "minimize",
     "open_device",
     "optimize",
     "relative_error",
     "resume",
     "summarise",
+    "validate",
 ]

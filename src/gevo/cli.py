@@ -1,4 +1,4 @@
-"""The command line: gevo run | resume | show | export | suite | devices."""
+"""The command line: gevo run | resume | show | validate | minimize | explain | export | suite | devices."""
 
 import sys
 from collections.abc import Sequence
@@ -6,14 +6,19 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 from cyclopts import App, CycloptsError, Parameter
-from rich.console import Console
+from rich.console import Console, RenderableType
 
+from gevo.analyze.explain import explain
+from gevo.analyze.minimize import minimize
+from gevo.analyze.validate import validate
 from gevo.cost import costs
 from gevo.device.sim.timing import gpus, load_gpu
 from gevo.errors import GevoError
 from gevo.export import Form, export_variant, inspect_variant, save, to_stdout, told
 from gevo.options import Options
+from gevo.report.analysis import Saying, explanation, minimal, validation
 from gevo.report.costs import render
 from gevo.report.terminal import LiveView, details, summary
 from gevo.result import Result
@@ -36,6 +41,13 @@ def _finish(result: Result, *, json: bool) -> None:
         print(result.json())
     else:
         Console().print(summary(result))
+
+
+def _print(found: object, view: RenderableType, *, json: bool) -> None:
+    if json:
+        print(msgspec.json.encode(found).decode())
+    else:
+        Console().print(view)
 
 
 @app.command(name="run")
@@ -133,6 +145,90 @@ def show(
         print(detail.json())
     else:
         Console().print(details(detail))
+
+
+@app.command(name="validate")
+def validate_(
+    run: Path,
+    /,
+    *,
+    variant: str | None = None,
+    workers: int | None = None,
+    json: Annotated[bool, _No] = False,
+) -> None:
+    """Check a run's front on inputs that were never used; what fails is struck from it.
+
+    Parameters
+    ----------
+    run
+        The run's folder.
+    variant
+        Check one variant, also on the large case.
+    workers
+        Processes that judge variants.
+    json
+        Print a JSON array instead of a table.
+
+    """
+    with Saying() as say:
+        found = validate(run, variant, workers=workers, say=say)
+    _print(found, validation(found), json=json)
+
+
+@app.command(name="minimize")
+def minimize_(
+    run: Path,
+    /,
+    *,
+    variant: str | None = None,
+    workers: int | None = None,
+    json: Annotated[bool, _No] = False,
+) -> None:
+    """Leave out every edit of a patch that does not pay, and check what remains.
+
+    Parameters
+    ----------
+    run
+        The run's folder.
+    variant
+        Its id, such as v17; the best validated one if not given.
+    workers
+        Processes that judge variants.
+    json
+        Print one JSON object instead.
+
+    """
+    with Saying() as say:
+        found = minimize(run, variant, workers=workers, say=say)
+    _print(found, minimal(found, inspect_variant(run, found.id)), json=json)
+
+
+@app.command(name="explain")
+def explain_(
+    run: Path,
+    /,
+    *,
+    variant: str | None = None,
+    workers: int | None = None,
+    json: Annotated[bool, _No] = False,
+) -> None:
+    """Take a patch apart: what each edit does, and which edits only work together.
+
+    Parameters
+    ----------
+    run
+        The run's folder.
+    variant
+        Its id, such as v17; the minimal patch of the best validated one if not given.
+    workers
+        Processes that judge variants.
+    json
+        Print one JSON object instead.
+
+    """
+    with Saying() as say:
+        found = explain(run, variant, workers=workers, say=say)
+    _print(found, explanation(found), json=json)
 
 
 @app.command
