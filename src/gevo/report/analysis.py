@@ -10,13 +10,13 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-from gevo.report.terminal import COLOURS, factor
+from gevo.report.terminal import COLOURS, factor, interval_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
-    from gevo.analyze.findings import Checked, Effect, Explanation, Interval, Minimised, Story
+    from gevo.analyze.findings import Checked, Effect, Explanation, Minimised, Story
     from gevo.export import Detail
 
 TERMS = 3
@@ -48,15 +48,6 @@ class Saying:
         elif line != self._last:
             self._console.print(line, highlight=False, soft_wrap=True)
         self._last = line
-
-
-def interval_text(interval: Interval) -> str:
-    """How many times as fast, and between what bounds if that is not certain."""
-    text = factor(1 / interval.value)
-    if interval.runs > 1:
-        text += f" ({factor(1 / interval.high)} to {factor(1 / interval.low)})"
-        text += "" if interval.settled else ", still unsure"
-    return text
 
 
 def validation(found: Sequence[Checked]) -> RenderableType:

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from gevo.analyze.findings import Interval
     from gevo.export import Detail
     from gevo.result import Entry, Result
     from gevo.run import Progress
@@ -44,13 +45,13 @@ def factor(value: float) -> str:
     return f"{value:.3f}x" if value < 1.1 else f"{value:.3g}x"
 
 
-def speed(ratio: float) -> str:
-    """A ratio of times in words: ``1.25x faster``."""
-    if ratio <= 0:
-        return "-"
-    if abs(1 / ratio - 1) < 0.0005:
-        return "no faster"
-    return f"{factor(1 / ratio)} faster" if ratio < 1 else f"{factor(ratio)} slower"
+def interval_text(interval: Interval) -> str:
+    """How many times as fast, and between what bounds if that is not certain."""
+    text = factor(1 / interval.value)
+    if interval.runs > 1:
+        text += f" ({factor(1 / interval.high)} to {factor(1 / interval.low)})"
+        text += "" if interval.settled else ", unsure"
+    return text
 
 
 def number(value: float) -> str:
@@ -76,7 +77,7 @@ def sparkline(values: list[float], width: int) -> str:
 
 def _table(*, label: bool) -> Table:
     """An empty table of variants."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     if label:
         table.add_column("", no_wrap=True)
     table.add_column("variant", style="cyan", no_wrap=True)
@@ -85,34 +86,38 @@ def _table(*, label: bool) -> Table:
     table.add_column("error", justify="right", no_wrap=True)
     table.add_column("edits", justify="right", no_wrap=True)
     table.add_column("held-out", justify="right", no_wrap=True)
+    table.add_column("fresh", justify="right", no_wrap=True)
     table.add_column("large", justify="right", no_wrap=True)
     return table
 
 
-def _cells(entry: Entry, *, checked: bool) -> tuple[str, ...]:
-    """One variant as a row of such a table."""
+def _cells(entry: Entry) -> tuple[str, ...]:
+    """One variant as a row of such a table. What was not validated is only a candidate."""
     error = "exact" if entry.exact else f"{entry.error:.2g}"
-    fast = _factor(entry.ratio) if entry.id != "v0" else ""
-    cells = (entry.id, number(entry.time), fast, error, str(entry.edits))
     if entry.id == "v0":
-        return (*cells, "", "")
-    if not checked:
-        return (*cells, "[dim]later[/]", "")
-    if not entry.validated:
-        return (*cells, "[red]untried[/]", "")
-    return (*cells, f"[green]{_factor(entry.held_out)}[/]", f"[green]{_factor(entry.large)}[/]")
+        return (entry.id, number(entry.time), "", error, "", "", "", "")
+    fast = factor(1 / entry.ratio) if entry.ratio > 0 else "-"
+    cells = (entry.id, number(entry.time), fast, error, str(entry.edits))
+    if entry.interval is None:
+        return (*cells, "[yellow]candidate[/]", "", "")
+    fresh = _coloured(interval_text(entry.interval), entry.interval.high)
+    return (*cells, _factor(entry.held_out), fresh, _factor(entry.large))
 
 
 def _factor(ratio: float | None) -> str:
     """How many times as fast on cases that were checked; nothing if they were not."""
-    return factor(1 / ratio) if ratio else ""
+    return _coloured(factor(1 / ratio), ratio) if ratio else ""
 
 
-def front_table(entries: list[Entry], *, limit: int, checked: bool) -> Table:
+def _coloured(text: str, ratio: float) -> str:
+    return f"[{'green' if ratio < 1 else 'red'}]{text}[/]"
+
+
+def front_table(entries: list[Entry], *, limit: int) -> Table:
     """The front, fastest first."""
     table = _table(label=False)
     for entry in entries[:limit]:
-        table.add_row(*_cells(entry, checked=checked))
+        table.add_row(*_cells(entry))
     if len(entries) > limit:
         table.add_row(f"[dim]… {len(entries) - limit} more[/]")
     return table
@@ -151,16 +156,24 @@ def panel(progress: Progress) -> Panel:
     if progress.verdicts:
         rows += [Text(), verdict_text(progress.verdicts)]
     if progress.front:
-        best = progress.front[0]
-        headline = Text("best so far  ")
-        headline.append(speed(best.ratio), style="bold green" if best.ratio < 1 else "bold")
-        headline.append("  exact" if best.exact else f"  error {best.error:.2g}")
-        headline.append("   to be checked on held-out cases at the end", style="dim")
+        rows += [Text(), _candidate(progress.front[0])]
         curve = sparkline([1 / ratio for ratio in progress.curve if ratio > 0], 32)
-        rows += [Text(), headline, Text(curve, style="green")]
-        rows += [Text(), front_table(progress.front, limit=6, checked=False)]
+        rows += [Text(curve, style="green"), Text()]
+        rows.append(front_table(progress.front, limit=6))
     title = f"gevo  [bold]{progress.workload}[/] on {progress.device}, seed {progress.seed}"
     return Panel(Group(*rows), title=title, title_align="left", box=box.ROUNDED, padding=(0, 1))
+
+
+def _candidate(entry: Entry) -> Text:
+    """The fastest variant so far, which is no gain until it is validated."""
+    if entry.id == "v0":
+        return Text("no candidate yet", style="dim")
+    text = Text(f"{'best' if entry.interval else 'candidate'} {entry.id}  ")
+    text.append(factor(1 / entry.ratio) if entry.ratio > 0 else "-", style="bold")
+    text.append("  exact" if entry.exact else f"  error {entry.error:.2g}")
+    words = "passed all checks" if entry.interval else "on the search cases; checked at the end"
+    text.append(f"   {words}", style="dim")
+    return text
 
 
 class LiveView:
@@ -189,7 +202,7 @@ class LiveView:
             self._live.update(panel(progress), refresh=True)
             return
         self._next = now + LINE_SECONDS
-        best = f", best {speed(progress.front[0].ratio)}" if progress.front else ""
+        best = f", {_candidate(progress.front[0])}" if progress.front else ""
         self._console.print(
             f"{clock(progress.seconds)}  {progress.stage}: {progress.evaluations} evaluations, "
             f"{progress.rate:.1f}/s{best}",
@@ -211,7 +224,7 @@ def summary(result: Result) -> RenderableType:
     rows += [head, verdict_text(result.verdicts), Text(), outcome(result), Text()]
     others = [e for e in result.front if e.id != "v0"]
     if len(others) > 1:
-        rows += [Text("The front", style="bold"), front_table(result.front, limit=20, checked=True)]
+        rows += [Text("The front", style="bold"), front_table(result.front, limit=20)]
         rows.append(Text())
     rows.append(Text(f"Run: {result.run}", style="dim"))
     if result.status != "finished":
@@ -227,15 +240,15 @@ def summary(result: Result) -> RenderableType:
 def outcome(result: Result) -> Table:
     """Baseline, best exact variant, best within the tolerance."""
     table = _table(label=True)
-    table.add_row("baseline", "v0", number(result.baseline["time"]), "", "", "", "", "")
+    table.add_row("baseline", "v0", number(result.baseline["time"]), *[""] * 6)
     rows: list[tuple[str, Entry | None]] = [("exact", result.best_exact)]
     if result.tolerance > 0:
         rows.append((f"within {result.tolerance:g}", result.best))
     for label, entry in rows:
         if entry is None:
-            table.add_row(label, "-", "", "no gain", "", "", "", "")
+            table.add_row(label, "-", "", "no gain", *[""] * 5)
         else:
-            table.add_row(label, *_cells(entry, checked=True))
+            table.add_row(label, *_cells(entry))
     return table
 
 
