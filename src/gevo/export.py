@@ -16,7 +16,6 @@ from gevo.forms import Made, of_kernels, of_model
 from gevo.manifest import Manifest, Pair
 from gevo.patch import Patch
 from gevo.program import Program
-from gevo.result import Entry
 from gevo.run import summarise
 from gevo.snippets import Loader
 from gevo.store import Row, Store, format_id, parse_id
@@ -82,14 +81,6 @@ def inspect_variant(run: Path, variant: str) -> Detail:
     )
 
 
-def ir_of(store: Store) -> str:
-    """The IR of the run's program: ``llvm`` or ``stablehlo``."""
-    known = store.config.get("ir")
-    if known in FORMS:
-        return str(known)
-    return "stablehlo" if store.program_text.lstrip().startswith("module") else "llvm"
-
-
 def export_variant(
     run: Path,
     variant: str | None = None,
@@ -104,17 +95,16 @@ def export_variant(
     `arch` is the GPU that PTX and machine code are made for, `name` what the file will be called.
     """
     with Store.open(run, readonly=True) as store:
-        config, ir = read_config(store), ir_of(store)
-        chosen = _form(form, ir, arch)
-        result = summarise(run)
+        config = read_config(store)
+        chosen = _form(form, config.ir, arch)
         if variant is None:
-            if result.best is None:
+            best = summarise(run).best
+            if best is None:
                 raise StoreError(
                     f"{run}: no variant is faster and validated; name one with --variant, e.g. v0"
                 )
-            variant = result.best.id
+            variant = best.id
         row = store.variant(parse_id(variant))
-        known = {entry.id: entry for entry in result.front}
         program = _restore(store)
         text = program.apply(row.patch).text
         file = name or f"{config.workload.lower()}-{format_id(row.id)}.{_ending(chosen)}"
@@ -122,20 +112,17 @@ def export_variant(
             Made(_lines(row.patch).encode())
             if chosen == "patch"
             else of_kernels(chosen, text, program.text, arch, config)
-            if ir == "llvm"
+            if config.ir == "llvm"
             else of_model(chosen, text, config)
         )
         command = ["gevo export", run.name, f"--variant {variant}", f"--format {chosen}"]
         command += [f"--arch {arch}"] if arch else []
-        about = _about(row, config, file)
         return Exported(
             variant,
             chosen,
             made.data,
-            _manifest(
-                store, config, row, known.get(variant), made, file, chosen, " ".join(command)
-            ),
-            _script(chosen, loader, file, about, made),
+            _manifest(store, config, row, made, file, chosen, " ".join(command)),
+            _script(chosen, loader, file, _about(row, config, file, made.variables), made),
         )
 
 
@@ -155,18 +142,23 @@ def _form(form: str | None, ir: str, arch: str | None) -> Form:
 
 
 def _restore(store: Store) -> Program:
-    if ir_of(store) == "llvm":
+    if read_config(store).ir == "llvm":
         from gevo.llvm import restore  # noqa: PLC0415  (LLVM loads when a kernel is asked for)
-    else:
-        from gevo.stablehlo import restore  # noqa: PLC0415  (JAX loads when a model is asked for)
-    return restore(store.program_text)
+
+        return restore(store.program_text)
+    try:
+        from gevo import stablehlo  # noqa: PLC0415  (JAX loads when a model is asked for)
+    except ModuleNotFoundError as error:
+        if error.name not in ("jax", "jaxlib"):
+            raise
+        raise OptionError("models need JAX; install it with `pip install gevo[ml]`") from None
+    return stablehlo.restore(store.program_text)
 
 
 def _manifest(
     store: Store,
     config: Config,
     row: Row,
-    entry: Entry | None,
     made: Made,
     file: str,
     form: Form,
@@ -182,7 +174,7 @@ def _manifest(
             sha256=digest,
             judged=digest == row.evaluation.artefact,
         ),
-        evidence=manifest.evidence_of(store, config, row, entry, _checks(config.device)),
+        evidence=manifest.evidence_of(store, config, row, _checks(config.device)),
         origin=manifest.Origin(
             workload=config.workload,
             source=manifest.short_place(config),
@@ -211,8 +203,11 @@ def _checks(device: str) -> tuple[str, ...]:
         return ()
 
 
-def _about(row: Row, config: Config, file: str) -> str:
-    return f"Variant {format_id(row.id)} of {config.workload}; {file}.json says what it is worth."
+def _about(row: Row, config: Config, file: str, variables: list[str]) -> str:
+    about = f"Variant {format_id(row.id)} of {config.workload}; {file}.json says what it is worth."
+    if variables:
+        about += f"\nThe workload sets variables of the module first: {', '.join(variables)}."
+    return about
 
 
 def _script(form: Form, loader: Loader, file: str, about: str, made: Made) -> str:

@@ -26,6 +26,8 @@ class Made:
     """Of tools that are not installed as packages."""
     notes: list[str] = field(default_factory=list[str])
     launches: list[Launch] = field(default_factory=list[Launch])
+    variables: list[str] = field(default_factory=list[str])
+    """Those of the module that the workload's host code uses."""
 
 
 def of_kernels(form: str, text: str, unedited: str, arch: str | None, config: Config) -> Made:
@@ -47,7 +49,7 @@ def of_kernels(form: str, text: str, unedited: str, arch: str | None, config: Co
     try:
         workload = load_workload(config.spec)
         assert isinstance(workload, KernelWorkload)
-        made.launches = record(workload, before)
+        made.launches, made.variables = record(workload, before)
     except Exception as error:  # noqa: BLE001  (host code may raise anything; the file is none the worse)
         made.notes.append(f"the workload that launches it cannot be run: {one_line(error)}")
     return made
@@ -69,8 +71,9 @@ def of_model(form: str, text: str, config: Config) -> Made:
     trees: dict[str, Any] = {}
     try:
         workload: Any = load_workload(config.spec)
-        arguments = workload.arguments(workload.data("search"))
-        trees = {"source": workload.program(), "arguments": arguments}
+        source = workload.program()
+        if callable(source):
+            trees = {"source": source, "arguments": workload.arguments(workload.data("search"))}
     except Exception as error:  # noqa: BLE001  (host code may raise anything; flat arrays always work)
         made.notes.append(
             f"it takes flat arrays, since its workload cannot be read: {one_line(error)}"

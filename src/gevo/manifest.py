@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 
 from gevo.analyze.findings import Interval
+from gevo.analyze.kept import intervals
 from gevo.config import Config
 from gevo.device.ptxas import Resources
 from gevo.evaluate.verdict import Evaluation
-from gevo.result import Entry
-from gevo.store import Row, Store
+from gevo.store import Row, Store, format_id
 
 _SUITE = "gevo.suite."
 
@@ -55,7 +55,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     splits: dict[str, Judged]
     """By set of cases, ``search`` first."""
     interval: Interval | None
-    """The bounds of the ratio, where time was measured by a clock."""
+    """The ratio on cases that the search never used, and its bounds; None if it did not pass all."""
     tolerance: float
 
 
@@ -106,25 +106,21 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.json.format(msgspec.json.encode(self), indent=2).decode() + "\n"
 
 
-def evidence_of(
-    store: Store, config: Config, row: Row, entry: Entry | None, checks: tuple[str, ...]
-) -> Evidence:
-    """What the run knows of a variant; `entry` is what its result says of it, if it does."""
+def evidence_of(store: Store, config: Config, row: Row, checks: tuple[str, ...]) -> Evidence:
+    """What the run knows of a variant; `checks` are those of its device."""
     mine = {"search": row.evaluation, **store.validations(row.id)}
     unedited = {"search": store.variant(0).evaluation, **store.validations(0)}
     splits = {split: _judged(found, unedited.get(split)) for split, found in mine.items()}
     failed = [split for split, found in mine.items() if not found.ok]
-    validated = not failed and len(mine) > 1
-    if entry is not None:
-        validated = validated and entry.validated
+    interval = None if failed else intervals(store).get(format_id(row.id))
     return Evidence(
-        validated=validated and bool(row.patch.edits),
-        statement=_statement(row, failed, splits, validated=validated),
+        validated=interval is not None,
+        statement=_statement(row, failed, splits, interval),
         device=config.device,
         checks=checks if row.evaluation.ok else (),
         cases=store.get("cases", tuple[str, ...], ()),
         splits=splits,
-        interval=getattr(entry, "interval", None),
+        interval=interval,
         tolerance=config.tolerance,
     )
 
@@ -142,15 +138,21 @@ def _judged(found: Evaluation, unedited: Evaluation | None) -> Judged:
     )
 
 
-def _statement(row: Row, failed: list[str], splits: dict[str, Judged], *, validated: bool) -> str:
+def _statement(
+    row: Row, failed: list[str], splits: dict[str, Judged], interval: Interval | None
+) -> str:
     if not row.patch.edits:
         return "This is the unedited program."
     if failed:
         bad = splits[failed[0]]
         return f"REJECTED: judged {bad.verdict} on the {failed[0]} cases ({bad.detail})."
-    if not validated:
+    if interval is None:
         return "NOT VALIDATED: it was judged on the cases of the search only; no gain is claimed."
-    return f"It passed on all of its cases: {', '.join(splits)}."
+    passed = f"It passed on all of its cases ({', '.join(splits)})"
+    if interval.high >= 1:
+        return f"{passed}, but is not shown to be faster there; no gain is claimed."
+    bounds = "" if interval.low == interval.high else f", {interval.low:.4g} to {interval.high:.4g}"
+    return f"{passed}, on those not of the search in {interval.value:.4g} of the time{bounds}."
 
 
 def versions() -> dict[str, str]:

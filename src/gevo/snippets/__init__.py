@@ -10,8 +10,9 @@ Loader = Literal["cupy", "pycuda", "cuda"]
 LOADERS: tuple[Loader, ...] = get_args(Loader)
 
 _KERNELS = {"cupy": cupy.script, "pycuda": pycuda.script, "cuda": driver.script}
-_JAX = '''"""Runs {file} by JAX. {about}
+_JAX = '''"""Runs {file} by JAX.
 
+{about}
 The arrays are placeholders of the right types: put your own in.
 """
 
@@ -28,7 +29,10 @@ flat = [np.zeros(array.shape, array.dtype) for array in exported.in_avals]
 arguments, named = jax.tree.unflatten(exported.in_tree, flat)
 print(jax.tree.map(np.shape, function(*arguments, **named)))
 '''
-_MODEL = '''"""Runs {file} by gevo, which compiles it with XLA. {about}"""
+_MODEL = '''"""Runs {file} by gevo, which compiles it with XLA.
+
+{about}
+"""
 
 from pathlib import Path
 

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from gevo.snippets.launches import Argument, Launch
 from gevo.snippets.words import HINT, scalar, size
 
-_HEAD = '''"""Launches kernels of {file} by CuPy. {about}
+_HEAD = '''"""Launches kernels of {file} by CuPy.
 
+{about}
 {hint}
 """
 
@@ -20,7 +21,10 @@ module = cupy.RawModule(path=str(Path(__file__).with_name("{file}")))
 _LAUNCH = """
 {name} = module.get_function("{kernel}")  # {title}
 {arrays}
-{name}({grid}, {block}, ({arguments}), shared_mem={shared})
+arguments = (
+{arguments}
+)
+{name}({grid}, {block}, arguments, shared_mem={shared})
 cupy.cuda.Device().synchronize()
 """
 
@@ -40,7 +44,7 @@ def _launch(launch: Launch) -> str:
         ),
         grid=launch.grid,
         block=launch.block,
-        arguments=", ".join(map(_argument, launch.arguments)) + ",",
+        arguments="\n".join(f"    {_argument(one)}," for one in launch.arguments),
         shared=launch.shared,
     )
 

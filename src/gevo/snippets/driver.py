@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from gevo.snippets.launches import Argument, Launch
 from gevo.snippets.words import HINT, scalar, size
 
-_HEAD = '''"""Launches kernels of {file} by the CUDA driver API (pip install cuda-bindings). {about}
+_HEAD = '''"""Launches kernels of {file} by the CUDA driver API (pip install cuda-bindings).
 
+{about}
 {hint}
 """
 
@@ -55,7 +56,10 @@ _LAUNCH = """
 {name} = check(driver.cuModuleGetFunction(module, b"{kernel}"))  # {title}
 {arrays}
 on_gpu = {{name: upload(array) for name, array in arrays.items()}}
-launch({name}, {grid}, {block}, [{arguments}], shared={shared})
+arguments = [
+{arguments}
+]
+launch({name}, {grid}, {block}, arguments, shared={shared})
 results = {{name: download(on_gpu[name], array) for name, array in arrays.items()}}
 for address in on_gpu.values():
     check(driver.cuMemFree(address))
@@ -78,7 +82,7 @@ def _launch(launch: Launch) -> str:
         arrays=f"arrays = {{\n    {arrays},\n}}" if arrays else "arrays = {}",
         grid=launch.grid,
         block=launch.block,
-        arguments=", ".join(map(_argument, launch.arguments)),
+        arguments="\n".join(f"    {_argument(one)}," for one in launch.arguments),
         shared=launch.shared,
     )
 

@@ -69,15 +69,15 @@ class Launch:
         return tuple({a.name: a for a in self.arguments if a.shape is not None}.values())
 
 
-def record(workload: KernelWorkload, ptx: str) -> list[Launch]:
-    """The first launch of every kernel on the smallest search case."""
+def record(workload: KernelWorkload, ptx: str) -> tuple[list[Launch], list[str]]:
+    """The first launch of every kernel on the smallest search case, and the module's variables used."""
     artefact, case = ptx.encode(), workload.cases("search")[0]
     gpu = _Recorder(Sim().open(artefact, Limits()), artefact, case.inputs)
     try:
         workload.run(gpu, case)  # pyright: ignore[reportArgumentType]  (all that is not launched is passed on)
     finally:
         gpu.close()
-    return list(gpu.launches.values())
+    return list(gpu.launches.values()), list(gpu.variables)
 
 
 class _Recorder:
@@ -89,6 +89,7 @@ class _Recorder:
         self._inputs = inputs
         self._buffers: dict[int, Argument] = {}
         self.launches: dict[str, Launch] = {}
+        self.variables: dict[str, None] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._gpu, name)
@@ -102,6 +103,10 @@ class _Recorder:
 
     def zeros(self, *shape: Any, **options: Any) -> Any:
         return self._keep(self._gpu.zeros(*shape, **options), None)
+
+    def symbol(self, name: str, *dtype: Any, **options: Any) -> Any:
+        self.variables[name] = None
+        return self._gpu.symbol(name, *dtype, **options)
 
     def launch(self, kernel: str, grid: Any, block: Any, *args: Any, shared: int = 0) -> None:
         self._gpu.launch(kernel, grid, block, *args, shared=shared)

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from gevo.snippets.launches import Argument, Launch
 from gevo.snippets.words import HINT, scalar, size
 
-_HEAD = '''"""Launches kernels of {file} by PyCUDA. {about}
+_HEAD = '''"""Launches kernels of {file} by PyCUDA.
 
+{about}
 {hint}
 """
 
@@ -22,7 +23,12 @@ module = cuda.module_from_buffer(Path(__file__).with_name("{file}").read_bytes()
 _LAUNCH = """
 {name} = module.get_function("{kernel}")  # {title}
 {arrays}
-{name}({arguments}, grid={grid}, block={block}, shared={shared})
+{name}(
+{arguments}
+    grid={grid},
+    block={block},
+    shared={shared},
+)
 cuda.Context.synchronize()
 """
 
@@ -42,7 +48,7 @@ def _launch(launch: Launch) -> str:
         ),
         grid=launch.grid,
         block=launch.block,
-        arguments=", ".join(map(_argument, launch.arguments)),
+        arguments="\n".join(f"    {_argument(one)}," for one in launch.arguments),
         shared=launch.shared,
     )
 
