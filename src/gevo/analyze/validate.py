@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from gevo.analyze import interval
 from gevo.analyze.findings import Checked, Interval
-from gevo.analyze.kept import intervals, keep_intervals, next_draw
+from gevo.analyze.kept import intervals, keep_intervals, minimised, next_draw
 from gevo.analyze.session import Session, opened, silent
 from gevo.patch import Patch
 from gevo.store import Store, format_id, parse_id
@@ -39,9 +39,8 @@ def check_front(session: Session, *, anew: bool = False) -> list[Checked]:
     """
     found: dict[int, Checked] = {}
     while len(found) < CANDIDATES:
-        members = [(id_, one.patch) for id_, one in session.counted.front if one.patch.edits]
         tried = found if anew else {*found, *map(parse_id, intervals(session.store))}
-        todo = [id_ for id_, _ in members if id_ not in tried]
+        todo = [id_ for id_ in _shown(session) if id_ not in tried]
         if todo:
             rows = [session.store.variant(id_) for id_ in todo]
             found.update((parse_id(one.id), one) for one in check(session, rows))
@@ -52,6 +51,14 @@ def check_front(session: Session, *, anew: bool = False) -> list[Checked]:
         _try(session, rows, "large")
         found.update((row.id, checked(session.store, row.id)) for row in rows)
     return list(found.values())
+
+
+def _shown(session: Session) -> list[int]:
+    """The front, and the minimal patches that stand for some of it in every view."""
+    smaller = minimised(session.store)
+    front = [format_id(id_) for id_, one in session.counted.front if one.patch.edits]
+    names = [name for id_ in front for name in (id_, smaller[id_].id if id_ in smaller else id_)]
+    return [parse_id(name) for name in dict.fromkeys(names)]
 
 
 def check(session: Session, rows: Sequence[Row], *, large: bool = False) -> list[Checked]:
