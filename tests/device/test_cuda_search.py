@@ -1,0 +1,45 @@
+"""Whole searches on `cuda`, through the evaluator's lasting processes, over the double of the driver."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import gevo
+
+HERE = Path(__file__).parent
+sys.path.append(str(HERE.parent))
+from evaluate.processes import all_gone  # noqa: E402  (a helper of the evaluator's tests)
+
+
+def search(tmp_path, monkeypatch, *, rate, evals):
+    monkeypatch.setenv("GEVO_TEST_RATE", str(rate))
+    monkeypatch.setenv("GEVO_TEST_MARK", str(tmp_path / "mark"))
+    monkeypatch.syspath_prepend(HERE)
+    options = gevo.Options(device="cuda:0", evals=evals, population=24, out=tmp_path / "run")
+    result = gevo.optimize(HERE / "searched.py", options)
+    assert result.evaluations == sum(result.verdicts.values()) == evals
+    assert all_gone()
+    # A misuse of the driver would be the detail of some evaluation.
+    assert b"Misuse" not in (tmp_path / "run" / "run.sqlite").read_bytes()
+    assert all(entry.validated for entry in result.front)
+    return result
+
+
+@pytest.mark.slow
+def test_a_search_finds_what_is_faster(tmp_path, monkeypatch):
+    result = search(tmp_path, monkeypatch, rate=0.0, evals=100)
+    assert result.verdicts["ok"] > 5
+    assert set(result.verdicts) <= {"ok", "wrong", "nonfinite", "crash", "inputs-changed", "flaky"}
+
+
+@pytest.mark.slow
+def test_a_search_on_a_gpu_that_fails_now_and_then(tmp_path, monkeypatch):
+    result = search(tmp_path, monkeypatch, rate=0.001, evals=100)
+    assert result.verdicts["ok"] > 2
+
+
+@pytest.mark.slow
+def test_a_search_in_which_a_tenth_of_all_calls_fail(tmp_path, monkeypatch):
+    result = search(tmp_path, monkeypatch, rate=0.1, evals=500)
+    assert result.verdicts["crash"] > 250
