@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from gevo.device import Limits
 from gevo.device.xla.executable import Uploads, XlaExecutable
-from gevo.errors import CompileError, DeviceError, WorkloadError, one_line
+from gevo.errors import CompileError, DeviceError, WorkloadError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -78,12 +78,14 @@ class Xla:
 
     def build(self, text: str) -> bytes:
         """MLIR bytecode of a verified module, the same for programs equal but for dead code."""
-        from gevo.stablehlo import canonical  # noqa: PLC0415  (JAX loads when the first model does)
+        # JAX loads when the first model does.
+        from gevo.stablehlo import canonical  # noqa: PLC0415
+        from gevo.stablehlo.mlir import complaint, ir  # noqa: PLC0415
 
         try:
             return canonical(text)
-        except Exception as error:  # noqa: BLE001  (the bindings raise several kinds)
-            raise CompileError(f"MLIR does not simplify it: {one_line(error)}") from None
+        except ir.MLIRError as error:
+            raise CompileError(f"MLIR rejects it: {complaint(error)[0]}") from None
 
     def prepare(self, artefact: bytes, kernels: Sequence[str]) -> None:  # noqa: ARG002  (a program is one)
         """Compile; raises `SourceError` with XLA's own words if it does not."""
