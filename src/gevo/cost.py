@@ -9,10 +9,11 @@ from pathlib import Path
 import msgspec
 
 from gevo.config import read_config
-from gevo.device import Limits, open_device
+from gevo.device import Limits, Stopped, open_device
 from gevo.device.sim.gpu import SimGpu
 from gevo.device.sim.timing import Total, by_kernel
-from gevo.errors import OptionError
+from gevo.errors import EvaluationError, OptionError
+from gevo.evaluate.child import limits_of
 from gevo.find import load_workload
 from gevo.llvm import restore
 from gevo.run import summarise
@@ -46,20 +47,25 @@ def costs(run: str | Path, variant: str | None = None) -> Costs:
     device = open_device(config.device)
     case = workload.cases("search")[-1]
 
-    def measure(text: str) -> dict[str, Total]:
-        gpu = device.open(device.build(text), Limits())
-        workload.run(gpu, case)
-        timings = gpu.timings if isinstance(gpu, SimGpu) else ()
-        gpu.close()
+    def measure(text: str, limits: Limits) -> tuple[dict[str, Total], Limits]:
+        """The costs of a program, and what one that is like it may use."""
+        gpu = device.open(device.build(text), limits)
+        try:
+            workload.run(gpu, case)
+            timings = gpu.timings if isinstance(gpu, SimGpu) else ()
+            usage = gpu.usage(timed=False)
+        except Stopped as why:
+            raise EvaluationError(
+                f"{variant} does not run to its end here ({why}); `gevo validate` checks it"
+            ) from None
+        finally:
+            gpu.close()
         if not timings:
             raise OptionError(
                 f"{config.device} knows no cycles; start the run with --device sim:p100"
             )
-        return by_kernel(timings)
+        return by_kernel(timings), limits_of(usage)
 
-    return Costs(
-        variant=variant,
-        device=config.device,
-        before=measure(program.text),
-        after=measure(program.apply(patch).text),
-    )
+    before, limits = measure(program.text, Limits())
+    after, _ = measure(program.apply(patch).text, limits)
+    return Costs(variant=variant, device=config.device, before=before, after=after)

@@ -12,6 +12,7 @@ True
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self, overload
 
 from gevo.errors import PatchError
@@ -32,6 +33,7 @@ class Edit:
         return " ".join((self.kind, *self.args, f"#{self.seed:x}"))
 
     @classmethod
+    @lru_cache(maxsize=1 << 16)  # the variants of a run share most of their edits
     def parse(cls, text: str) -> Self:
         match = _EDIT.fullmatch(text.strip())
         if match is None:

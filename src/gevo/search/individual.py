@@ -52,13 +52,19 @@ def front(individuals: Iterable[Individual]) -> list[Individual]:
     The result does not depend on the order of the individuals.
     """
     shortest: dict[tuple[float, float], Individual] = {}
-    for one in sorted(individuals, key=lambda i: (len(i.patch), str(i.patch))):
-        shortest.setdefault((one.time, one.error), one)
+    for one in individuals:
+        held = shortest.get((one.time, one.error))
+        if held is None or _simplicity(one) < _simplicity(held):
+            shortest[one.time, one.error] = one
     best: list[Individual] = []
     for _, one in sorted(shortest.items(), key=lambda item: item[0]):
         if not best or one.error < best[-1].error:
             best.append(one)
     return best
+
+
+def _simplicity(one: Individual) -> tuple[int, str]:
+    return len(one.patch), str(one.patch)
 
 
 def survivors(candidates: Sequence[Individual], settings: Settings) -> list[Individual]:

@@ -13,10 +13,15 @@ function indexOf(data) {
 // Variants that an analysis made are m1, m2 ...: no dots of the search.
 const idNumber = (name) => (name[0] === 'v' ? Number(name.slice(1)) : -1);
 
+// The front after a generation, fastest first, from what came and went in each until then.
 function frontAt(data, position) {
-  const fronts = data.history.front;
-  for (let n = Math.min(position, fronts.length - 1); n >= 0; n--) if (fronts[n]) return fronts[n];
-  return [];
+  const now = new Set(), index = indexOf(data), ratio = (name) => data.points.ratio[index.get(idNumber(name))];
+  data.history.front.slice(0, position + 1).forEach((change) => {
+    if (!change) return;
+    change[0].forEach((name) => now.add(name));
+    change[1].forEach((name) => now.delete(name));
+  });
+  return [...now].sort((a, b) => ratio(a) - ratio(b));
 }
 
 const isStruck = (data, name) => Object.values(data.checks[name] || {}).some((check) => check.verdict !== 'ok');

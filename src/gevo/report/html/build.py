@@ -10,6 +10,7 @@ from gevo.cost import costs
 from gevo.errors import GevoError, OptionError
 from gevo.files import write_text
 from gevo.find import load_workload
+from gevo.llvm.names import demangle
 from gevo.report.html.compare import compared
 from gevo.report.html.facts import facts
 from gevo.report.html.follow import Follower
@@ -78,7 +79,13 @@ def _costs(folder: Path, follower: Follower, obstacle: str) -> dict[str, Any]:
     if obstacle:
         return {"obstacle": obstacle}
     try:
-        return {"costs": msgspec.to_builtins(costs(folder, best.id))}
+        found = costs(folder, best.id)
+        named = msgspec.structs.replace(
+            found,
+            before={demangle(name): total for name, total in found.before.items()},
+            after={demangle(name): total for name, total in found.after.items()},
+        )
+        return {"costs": msgspec.to_builtins(named)}
     except GevoError as error:
         return {"obstacle": str(error)}
 
@@ -87,12 +94,12 @@ def logs(follower: Follower) -> dict[str, Any]:
     """All working variants; if that is too much, without the patches of those of least interest."""
     points = follower.points.since(0)
     ids, ratios, patches = points["id"], points["ratio"], points["patch"]
-    shown = follower.shown
+    shown = set(follower.shown)
     kept: list[list[int] | None] = [None] * len(ids)
     spent = 0
     for n in sorted(range(len(ids)), key=lambda n: (ids[n] not in shown, ratios[n], ids[n])):
         spent += 2 + sum(len(str(edit)) + 1 for edit in patches[n])
-        if spent > PATCHES and ids[n] not in shown:
+        if spent > PATCHES:
             break
         kept[n] = patches[n]
     used = sorted({edit for patch in kept if patch for edit in patch})

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gevo.evaluate.verdict import Evaluation
-    from gevo.patch import Edit, Patch
+    from gevo.patch import Patch
     from gevo.result import Entry
     from gevo.store import Row, Store
 
 COLUMNS = ("id", "generation", "ratio", "error", "patch")
 """What a page knows of each working variant; `patch` holds positions in the log of edits."""
+WORDS = 1_000_000
+"""About so many characters are spent on edits in words."""
 
 
 class Points:
@@ -56,19 +58,19 @@ class Follower:
         self.settings = settings_of(store, self.config)
         self.tally = Tally(self.settings)
         self.points = Points()
-        self.edits: list[str] = []
-        self._edit_ids: dict[Edit, int] = {}
         self._next = 0
         """Every id below this one is known, ..."""
         self._ahead: set[int] = set()
         """... and these above it: verdicts do not come in the order of ids."""
         self._unedited: Evaluation | None = None
+        self._front: list[Entry] | None = None
         self._kinds = Kinds()
         self._history = History(self.settings.bound)
         self._generations: dict[int, Counter[str]] = defaultdict(Counter)
-        self._stages: Counter[str] = Counter()
+        self._stages: dict[str, float] = defaultdict(float)
         self._examples: dict[str, tuple[int, str]] = {}
         self._patches: dict[int, Patch] = {}
+        self._numbers: dict[int, list[int]] = {}
         self._spreads: dict[int, float] = {}
         """How far the ratio of a variant may be off, relative to it."""
         self.checks: dict[int, dict[str, Evaluation]] = {}
@@ -76,6 +78,7 @@ class Follower:
     def read(self) -> bool:
         """Read what is new in the store; returns whether anything is."""
         fresh = False
+        self._front = None
         for row in self._store.evaluations(after=self._next - 1):
             if row.id not in self._ahead:
                 self._take(row)
@@ -105,15 +108,17 @@ class Follower:
                 "restore a copy of the run"
             )
         self.tally.add(row.id, row.patch, evaluation)
-        self._stages.update({k: v for k, v in evaluation.seconds.items() if k != "total"})
-        if row.patch.edits:
+        for stage, seconds in evaluation.seconds.items():
+            self._stages[stage] += seconds
+        numbers = self._kinds.add(row.id, row.patch, ok=evaluation.ok)
+        if numbers:
             self._generations[row.generation][evaluation.verdict.value] += 1
-            self._kinds.add(row.id, row.patch, ok=evaluation.ok)
             if evaluation.detail:
                 self._examples.setdefault(evaluation.verdict.value, (row.id, evaluation.detail))
         if not evaluation.ok or evaluation.time is None or evaluation.error is None:
             return
         self._patches[row.id] = row.patch
+        self._numbers[row.id] = numbers
         if evaluation.spread:
             self._spreads[row.id] = evaluation.spread + self._unedited.spread
         ratio = self.ratio(evaluation, self._unedited)
@@ -124,16 +129,8 @@ class Follower:
             row.generation,
             round(ratio, 6),
             float(f"{evaluation.error:.4g}"),
-            [self._number(edit) for edit in row.patch],
+            numbers,
         )
-
-    def _number(self, edit: Edit) -> int:
-        """The position of an edit in the log of edits."""
-        number = self._edit_ids.get(edit)
-        if number is None:
-            number = self._edit_ids[edit] = len(self.edits)
-            self.edits.append(str(edit))
-        return number
 
     @staticmethod
     def ratio(mine: Evaluation | None, unedited: Evaluation | None) -> float:
@@ -142,29 +139,48 @@ class Follower:
             return 1.0
         return mine.time / unedited.time
 
-    def patch(self, id_: int) -> Patch | None:
-        """The patch of a working variant."""
-        return self._patches.get(id_)
+    @property
+    def edits(self) -> list[str]:
+        """The log of edits."""
+        return self._kinds.texts
+
+    @property
+    def front(self) -> list[Entry]:
+        """The front, fastest first."""
+        if self._front is None:
+            self._front = self.tally.entries() if self.tally.started else []
+        return self._front
 
     @property
     def best(self) -> Entry | None:
         """The fastest variant that passed all checks: the only one to be called an improvement."""
-        return best_of(self.tally.entries(), exact=False) if self.tally.started else None
+        return best_of(self.front, exact=False)
 
     @property
     def candidate(self) -> Entry | None:
         """The fastest variant on the search cases, checked or not."""
-        entries = self.tally.entries() if self.tally.started else []
-        return next((entry for entry in entries if entry.ratio < 1), None)
+        return next((entry for entry in self.front if entry.ratio < 1), None)
 
     @property
-    def shown(self) -> set[int]:
-        """Variants that people will ask about: all that were ever on the front, and all checked."""
-        return {*self._history.ever, *self.checks}
+    def shown(self) -> list[int]:
+        """Variants that people will ask about: the front, then all checked, then all ever on it."""
+        now = (parse_id(entry.id) for entry in self.front)
+        wanted = dict.fromkeys([*now, *sorted(self.checks), *sorted(self._history.ever)])
+        return [id_ for id_ in wanted if id_ in self._patches]
+
+    def _words(self, describe: Callable[[Patch], list[str]]) -> dict[str, list[str]]:
+        """The edits of such variants in words, as far as there is room."""
+        words: dict[str, list[str]] = {}
+        room = WORDS
+        for id_ in self.shown:
+            words[format_id(id_)] = sentences = describe(self._patches[id_])
+            room -= sum(map(len, sentences))
+            if room < 0:
+                break
+        return words
 
     def summary(self, words: Callable[[Patch], list[str]]) -> dict[str, Any]:
         """All but the logs: small enough to be sent whole again and again."""
-        entries = self.tally.entries() if self.tally.started else []
         steps = self._history.steps()  # first: `shown` follows from it
         evaluations = self.tally.verdicts.total()
         seconds = self._store.get("seconds", float, 0.0)
@@ -177,7 +193,7 @@ class Follower:
             "baseline": self._baseline(),
             "best": best and best.id,
             "candidate": candidate and candidate.id,
-            "front": [self._entry(entry) for entry in entries],
+            "front": [self._entry(entry) for entry in self.front],
             "checks": {format_id(id_): self._checked(id_) for id_ in self.checks},
             "history": steps,
             "verdicts": {name: self.tally.verdicts[name] for name in verdicts},
@@ -186,13 +202,20 @@ class Follower:
                 for verdict, (id_, detail) in self._examples.items()
             },
             "generations": [[g, dict(self._generations[g])] for g in sorted(self._generations)],
-            "kinds": self._kinds.table(self._patches, self._history.ever, best or candidate),
-            "stages": {name: round(value, 3) for name, value in self._stages.most_common()},
-            "words": {
-                format_id(id_): words(self._patches[id_])
-                for id_ in sorted(self.shown & self._patches.keys())
+            "kinds": self._table(best or candidate),
+            "stages": {
+                name: round(value, 3)
+                for name, value in sorted(self._stages.items(), key=lambda item: -item[1])
+                if name != "total"
             },
+            "words": self._words(words),
         }
+
+    def _table(self, best: Entry | None) -> list[dict[str, Any]]:
+        """Which kinds of edit paid."""
+        reached = {number for id_ in self._history.ever for number in self._numbers[id_]}
+        held = self._numbers.get(parse_id(best.id), []) if best else []
+        return self._kinds.table(reached, set(held))
 
     def _baseline(self) -> dict[str, Any] | None:
         if self._unedited is None:

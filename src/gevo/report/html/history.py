@@ -31,6 +31,7 @@ class _Step:
     before: "_Step | None"
     front: list[Point]
     area: float
+    change: tuple[list[str], list[str]] | None
 
 
 class History:
@@ -51,7 +52,7 @@ class History:
     def steps(self) -> dict[str, list[Any]]:
         """Generation by generation: the last id so far, the best ratio, the hypervolume, the front.
 
-        A front that is the same as the one before is None.
+        Of the front, what came to it and what left it; None if it stayed the same.
         """
         columns: dict[str, list[Any]] = {
             name: [] for name in ("generation", "last", "best", "hypervolume", "front")
@@ -64,20 +65,25 @@ class History:
             if step is None or step.members != len(points) or step.before is not before:
                 step = self._steps[generation] = self._step(points, before)
             last = max(last, *(point[3] for point in points))
-            same = before is not None and before.front == step.front
             columns["generation"].append(generation)
             columns["last"].append(last)
             columns["best"].append(round(step.front[0][0], 6))
             columns["hypervolume"].append(round(step.area, 6))
-            columns["front"].append(None if same else [format_id(p[3]) for p in step.front])
+            columns["front"].append(step.change)
             before = step
         return columns
 
     def _step(self, points: list[Point], before: _Step | None) -> _Step:
         front = pareto([*(before.front if before else ()), *points])
         self.ever.update(point[3] for point in front)
-        if before is not None and front == before.front:
-            return _Step(len(points), before, front, before.area)
+        old = before.front if before else []
+        if before is not None and front == old:
+            return _Step(len(points), before, front, before.area, None)
         scale = (1.0, self._bound or 1.0)
         objectives = np.array([point[:2] for point in front], np.float64) / scale
-        return _Step(len(points), before, front, nsga2.hypervolume(objectives))
+        change = (_names({*front} - {*old}), _names({*old} - {*front}))
+        return _Step(len(points), before, front, nsga2.hypervolume(objectives), change)
+
+
+def _names(points: set[Point]) -> list[str]:
+    return [format_id(point[3]) for point in sorted(points)]

@@ -4,39 +4,46 @@ The store does not say who descends from whom, but an edit carries a seed that n
 first variant that has it is the one that introduced it, and any later one inherited it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any
 
-from gevo.patch import Edit, Patch
-from gevo.result import Entry
+from gevo.patch import Edit
 
 
 class Kinds:
-    """Counts edits by kind as variants come in."""
+    """Numbers all edits of a run, and counts them by kind."""
 
     def __init__(self) -> None:
-        self._first: dict[Edit, tuple[int, bool]] = {}
+        self.texts: list[str] = []
+        """Every edit in its text form, by number."""
+        self._kinds: list[str] = []
+        self._first: list[tuple[int, bool]] = []
+        self._numbers: dict[Edit, int] = {}
 
-    def add(self, id_: int, patch: Patch, *, ok: bool) -> None:
-        """Take note of a variant and whether it worked."""
-        for edit in patch:
-            first = self._first.get(edit)
-            if first is None or id_ < first[0]:
-                self._first[edit] = (id_, ok)
+    def add(self, id_: int, edits: Iterable[Edit], *, ok: bool) -> list[int]:
+        """Take note of a variant and whether it worked; gives the numbers of its edits."""
+        found: list[int] = []
+        for edit in edits:
+            number = self._numbers.get(edit)
+            if number is None:
+                number = self._numbers[edit] = len(self.texts)
+                self.texts.append(str(edit))
+                self._kinds.append(edit.kind)
+                self._first.append((id_, ok))
+            elif id_ < self._first[number][0]:  # verdicts do not come in the order of ids
+                self._first[number] = (id_, ok)
+            found.append(number)
+        return found
 
-    def table(
-        self, patches: Mapping[int, Patch], ever: set[int], best: Entry | None
-    ) -> list[dict[str, Any]]:
+    def table(self, reached: set[int], held: set[int]) -> list[dict[str, Any]]:
         """By kind: edits tried, those whose first variant worked, that reached the front, the best."""
-        reached = {edit for id_ in ever & patches.keys() for edit in patches[id_]}
-        held = set(Patch.parse(best.patch)) if best else set[Edit]()
         counts: dict[str, list[int]] = {}
-        for edit, (_, ok) in self._first.items():
-            row = counts.setdefault(edit.kind, [0, 0, 0, 0])
+        for number, (kind, (_, ok)) in enumerate(zip(self._kinds, self._first, strict=True)):
+            row = counts.setdefault(kind, [0, 0, 0, 0])
             row[0] += 1
             row[1] += ok
-            row[2] += edit in reached
-            row[3] += edit in held
+            row[2] += number in reached
+            row[3] += number in held
         names = ("tried", "worked", "front", "best")
         rows = [
             {"kind": kind, **dict(zip(names, row, strict=True))} for kind, row in counts.items()
