@@ -7,7 +7,6 @@ A worker process cannot be handed a Python object; it is told where the class is
 import importlib
 import importlib.util
 import inspect
-import pkgutil
 import sys
 import traceback
 from pathlib import Path
@@ -18,10 +17,10 @@ import msgspec
 import numpy as np
 
 from gevo.errors import GevoError, WorkloadError, one_line
+from gevo.suite import SUITE, module_of
 from gevo.workload import Workload
 
 _Found = TypeVar("_Found")
-_SUITE = "gevo.suite.kernels"
 
 
 class Spec(msgspec.Struct, frozen=True):
@@ -89,17 +88,12 @@ def _is_file(place: str) -> bool:
 
 
 def _suite_module(name: str) -> str:
-    module = name if name.startswith(_SUITE + ".") else f"{_SUITE}.{name.replace('-', '_')}"
-    if module.removeprefix(_SUITE + ".") in (known := _suite_names()):
+    module = module_of(name)
+    if module is not None:
         return module
     raise WorkloadError(
-        f"no workload {name!r}: give a Python file (such as ./{name}.py) or one of {', '.join(known)}"
+        f"no workload {name!r}: give a Python file (such as ./{name}.py) or one of {', '.join(SUITE)}"
     )
-
-
-def _suite_names() -> list[str]:
-    package = importlib.import_module(_SUITE)
-    return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name[0] != "_")
 
 
 def _module(place: str) -> ModuleType:
@@ -162,7 +156,9 @@ def _pick(module: ModuleType, shown: str, name: str | None) -> type[Workload]:
         return cls
     classes = _workloads(module)
     if not classes:
-        raise WorkloadError(f"{shown} has no workload: define a subclass of gevo.KernelWorkload or gevo.ModelWorkload")
+        raise WorkloadError(
+            f"{shown} has no workload: define a subclass of gevo.KernelWorkload or gevo.ModelWorkload"
+        )
     if len(classes) > 1:
         first = next(iter(classes))
         raise WorkloadError(

@@ -17,14 +17,14 @@ from gevo.evaluate.verdict import Verdict
 from gevo.find import find
 from gevo.llvm.source import read
 from gevo.patch import Edit, Patch
-from gevo.suite import SUITE, kernels
+from gevo.suite import KERNELS, kernels
 from gevo.workload import SPLITS, Case
 
 RIGHT, WRONG, STOPPED, FAILED = range(4)
 DEVICE = open_device("sim")
 
 
-@pytest.fixture(params=SUITE)
+@pytest.fixture(params=KERNELS)
 def name(request):
     return request.param
 
@@ -52,7 +52,7 @@ def same(one, other):
 
 
 def test_the_table_names_every_workload():
-    assert sorted(SUITE) == sorted(m.name for m in pkgutil.iter_modules(kernels.__path__))
+    assert sorted(KERNELS) == sorted(m.name for m in pkgutil.iter_modules(kernels.__path__))
 
 
 def test_reference_agrees_with_plain_loops(name, workload):

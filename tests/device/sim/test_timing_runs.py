@@ -15,7 +15,7 @@ from timed import at, kernel, timed
 from gevo.device import Limits, open_device
 from gevo.device.sim.timing import KINDS, Timing, Total, by_kernel, gpus, load_gpu
 from gevo.find import find
-from gevo.suite import SUITE
+from gevo.suite import KERNELS
 
 ADD = "add.f32 %f0, %f0, %f1;"
 
@@ -110,7 +110,7 @@ def test_every_process_says_the_same():
 
 
 @pytest.mark.parametrize("gpu", gpus())
-@pytest.mark.parametrize("name", SUITE)
+@pytest.mark.parametrize("name", KERNELS)
 def test_every_kernel_of_the_suite_has_a_time_on_every_gpu(name, gpu):
     workload = find(name).workload
     device = open_device(f"sim:{gpu}")

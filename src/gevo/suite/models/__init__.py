@@ -1,0 +1,1 @@
+"""ML programs with their data: training and prediction, for `xla` devices."""

@@ -1,0 +1,67 @@
+"""The MobileNet of the suite: inverted residuals for small images, in JAX.
+
+It is written in the form that XLA runs fastest on a CPU, so that a search cannot win by undoing a
+poor choice; `docs/explanation/models.md` has the measurements:
+
+- a depthwise convolution is nine shifted products (XLA's grouped convolution takes many times as
+  long), and a pointwise convolution is a matrix product;
+- normalisation is folded into the weights;
+- images go through in small groups, one after the other, which stay in the cache.
+"""
+
+from typing import Any
+
+from jax import lax as _lax
+from jax import numpy as _numpy
+
+lax: Any = _lax  # most of JAX has no types
+jnp: Any = _numpy
+
+Tree = dict[str, Any]
+
+
+def predict(weights: Tree, images: Any) -> Any:
+    """The score of each class, [groups, count, classes], of images [groups, count, h, w, c]."""
+
+    def group(images: Any) -> Any:
+        return _predict(weights, images)
+
+    return lax.map(group, images)
+
+
+def _predict(weights: Tree, images: Any) -> Any:
+    stem = weights["stem"]
+    layout = ("NHWC", "HWIO", "NHWC")
+    x = lax.conv_general_dilated(images, stem["w"], (2, 2), ((1, 1), (1, 1)), None, None, layout)
+    x = _relu(x + stem["b"])
+    for block in weights["blocks"]:
+        x = _inverted_residual(block, x)
+    head, out = weights["head"], weights["out"]
+    pooled = _relu(x @ head["w"] + head["b"]).mean((1, 2))
+    return pooled @ out["w"] + out["b"]
+
+
+def _inverted_residual(block: Tree, x: Any) -> Any:
+    """Widen, convolve each channel alone, narrow; where the width stays, add what came in.
+
+    A block that changes the width halves the image.
+    """
+    keeps = block["narrow"]["w"].shape[1] == x.shape[-1]
+    wide = _relu(x @ block["widen"]["w"] + block["widen"]["b"])
+    wide = _relu(_depthwise(wide, block["each"]["w"], 1 if keeps else 2) + block["each"]["b"])
+    y = wide @ block["narrow"]["w"] + block["narrow"]["b"]
+    return x + y if keeps else y
+
+
+def _depthwise(x: Any, w: Any, stride: int) -> Any:
+    height, width = x.shape[1:3]
+    around = jnp.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
+    return sum(
+        around[:, i : i + height : stride, j : j + width : stride] * w[i, j]
+        for i in range(3)
+        for j in range(3)
+    )
+
+
+def _relu(x: Any) -> Any:
+    return jnp.maximum(x, 0)
