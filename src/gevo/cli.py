@@ -14,7 +14,6 @@ from gevo.analyze.explain import explain
 from gevo.analyze.minimize import minimize
 from gevo.analyze.validate import validate
 from gevo.cost import costs
-from gevo.device.sim.timing import gpus, load_gpu
 from gevo.errors import GevoError
 from gevo.export import Form, export_variant, inspect_variant, save, to_stdout, told
 from gevo.options import Options
@@ -281,10 +280,11 @@ def suite() -> None:
 
 @app.command
 def devices() -> None:
-    """List the devices that workloads can run on."""
-    print(f"{'sim':12} PTX on the CPU; time is warp instructions and memory sectors")
-    for name in gpus():
-        print(f"sim:{name:8} the same, with the cycles of an {load_gpu(name).title}")
+    """List the devices that workloads can run on, and what to install for more."""
+    from gevo.device.listing import listing  # noqa: PLC0415  (no other command needs all devices)
+
+    for name, line in listing():
+        print(f"{name:12} {line}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
