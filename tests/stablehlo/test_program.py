@@ -19,7 +19,7 @@ from gevo.patch import Edit, Patch
 from gevo.stablehlo.edits import KINDS
 
 FIXTURES = sorted((Path(__file__).parent / "fixtures").glob("*.mlir"))
-SIX = "copy delete move replace swap operand".split()
+SIX = ["copy", "delete", "move", "replace", "swap", "operand"]
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -29,7 +29,7 @@ def f32(*shape):
 
 def conv(x, w):
     return lax.conv_general_dilated(
-        x, w, (1, 1), "SAME", lhs_dilation=(2, 1), rhs_dilation=(1, 2), feature_group_count=2,
+        x, w, (1, 1), ((1, 1), (2, 2)), lhs_dilation=(2, 1), rhs_dilation=(1, 2), feature_group_count=2,
         dimension_numbers=("NHWC", "HWIO", "NHWC"),
     )  # fmt: skip
 
@@ -143,8 +143,45 @@ def test_patches_made_for_another_program_are_skipped_or_applied(source, other, 
 
 
 WORDS = st.sampled_from(
-    "o0 o1 o2 o5 o9 o30 o2.1 o2.7 a0 a1 a99 b2.0 c2.0 b2.9 b.1 b0 c x1 x1.1 ~0 r0 =0 =1 =2 0 1 -1 -7 "
-    "bf16 f16 f64 . a. o o.1 1.5 -".split()
+    [
+        "o0",
+        "o1",
+        "o2",
+        "o5",
+        "o9",
+        "o30",
+        "o2.1",
+        "o2.7",
+        "a0",
+        "a1",
+        "a99",
+        "b2.0",
+        "c2.0",
+        "b2.9",
+        "b.1",
+        "b0",
+        "c",
+        "x1",
+        "x1.1",
+        "~0",
+        "r0",
+        "=0",
+        "=1",
+        "=2",
+        "0",
+        "1",
+        "-1",
+        "-7",
+        "bf16",
+        "f16",
+        "f64",
+        ".",
+        "a.",
+        "o",
+        "o.1",
+        "1.5",
+        "-",
+    ]
 )
 
 

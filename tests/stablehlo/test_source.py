@@ -66,11 +66,11 @@ def test_every_form_of_a_file_is_the_same_program(tmp_path):
         write(tmp_path, mlir.bytecode(own), "bytecode.mlirbc"),
         write(tmp_path, dialect.serialize_portable_artifact_str(lowered.as_text(), version), "p"),
     ]
-    want = stablehlo.canonical(stablehlo.load(model, ARGUMENTS).text)
+    default = ", precision = [DEFAULT, DEFAULT]"  # which a portable artifact leaves out
+    want = stablehlo.load(model, ARGUMENTS).text.replace(default, "")
     for path in files:
-        program = stablehlo.load(path, ARGUMENTS)
-        assert program.size == stablehlo.load(model, ARGUMENTS).size
-        assert stablehlo.canonical(program.text) == want, path.name
+        text = stablehlo.load(path, ARGUMENTS).text.replace(default, "")
+        assert stablehlo.canonical(text) == stablehlo.canonical(want), path.name
 
 
 @pytest.mark.parametrize("platform", ["cpu", "tpu"])

@@ -111,8 +111,8 @@ def move(draft: Draft, args: tuple[str, ...], seed: int) -> None:
     target, before = args
     _find(draft, target, _movable)
     _find(draft, before, lambda _: True)
-    if target == before:
-        raise Skipped(f"{target} is moved before itself")
+    if before in {target, draft.after(target)}:
+        raise Skipped(f"{target} is before {before} already")
     draft.place(target, before)
     draft.repair_inputs(target, seed)
     if not draft.repair_uses(target, seed):
@@ -184,11 +184,10 @@ def scale(draft: Draft, args: tuple[str, ...], seed: int) -> None:
     _find(draft, target, lambda facts: facts.name == "stablehlo.constant")
     if power.removeprefix("-") not in {str(abs(known)) for known in POWERS}:
         raise Skipped(f"{power} is no power of two that constants are scaled by")
-    attributes = draft.op(target).attributes
-    value = scaled(attributes["value"], int(power))
+    value = scaled(draft.op(target), int(power))
     if value is None:
         raise Skipped(f"{target} stays the same, or no longer fits its type")
-    attributes["value"] = value
+    draft.op(target).attributes["value"] = value
 
 
 def narrow(draft: Draft, args: tuple[str, ...], seed: int) -> None:
@@ -209,6 +208,14 @@ def _draw_pair(
         return None
     other = sites.draw(rng, second, other_than=first)
     return None if other is None else (first, other)
+
+
+def _draw_move(sites: Sites, rng: np.random.Generator) -> tuple[str, ...] | None:
+    for _ in range(TRIES):
+        found = _draw_pair(sites, rng, lambda _: True)
+        if found is None or not sites.follows(*found):
+            return found
+    return None
 
 
 def _draw_delete(sites: Sites, rng: np.random.Generator) -> tuple[str, ...] | None:
@@ -252,12 +259,7 @@ KINDS: dict[str, Kind] = {
             copy,
         ),
         Kind("delete", "delete {}", _draw_delete, delete),
-        Kind(
-            "move",
-            "move {} before {}",
-            lambda sites, rng: _draw_pair(sites, rng, lambda _: True),
-            move,
-        ),
+        Kind("move", "move {} before {}", _draw_move, move),
         Kind(
             "replace",
             "replace {} by {}",

@@ -130,10 +130,8 @@ facts_of = lru_cache(1 << 14)(Facts)
 class Index:
     """Ids to operations, blocks and values of the unedited module, which gets its ids as names."""
 
-    def __init__(self, module: Op, file: str = "") -> None:
-        """Take over a module; `file` is where it was read from, if operations have no other place."""
+    def __init__(self, module: Op) -> None:
         self.module = module
-        self._file = file
         self.order: list[tuple[int, str]] = []
         """Where in the walk through all operations each id stands."""
         self.facts: dict[str, Facts] = {}
@@ -187,10 +185,7 @@ class Index:
         self.operands[id_] = tuple(self._names.get(value, "") for value in operation.operands)
         results = tuple(intern(str(result.type)) for result in operation.results)
         slots = tuple(intern(str(value.type)) for value in operation.operands)
-        scalable = (
-            operation.name == "stablehlo.constant"
-            and scaled(operation.attributes["value"], 1) is not None
-        )
+        scalable = operation.name == "stablehlo.constant" and scaled(operation, 1) is not None
         facts = self.facts[id_] = facts_of(operation.name, slots, results, scalable)
         self.values[id_] = facts.values(id_)
         for number, (result, kind) in enumerate(zip(operation.results, results, strict=True)):
@@ -198,8 +193,8 @@ class Index:
             self._names[result] = value
             self.type[value] = kind
         place = place_of(operation.location)
-        if place is not None and (place[0] != "-" or self._file):
-            self.place[id_] = f"{self._file if place[0] == '-' else place[0]}:{place[1]}"
+        if place is not None:
+            self.place[id_] = f"{place[0]}:{place[1]}"
         operation.location = named(id_)
 
     def _pass_over(self, atom: Op) -> None:

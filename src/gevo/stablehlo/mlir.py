@@ -61,6 +61,11 @@ def parse(source: str | bytes) -> Op:
     return ir.Module.parse(source, context()).operation
 
 
+def parse_file(path: Path) -> Op:
+    """A module from a file of text, whose lines are then the places of its operations."""
+    return ir.Module.parseFile(str(path), context()).operation
+
+
 def parse_portable(data: bytes) -> Op:
     """A module from a portable artifact, whatever version of StableHLO wrote it."""
     return _dialect.deserialize_portable_artifact(context(), data).operation
@@ -103,7 +108,7 @@ def complaint(error: Any) -> tuple[str, int | None]:
     """What MLIR did not like, in one line, and the line of the text where it stopped."""
     for diagnostic in error.error_diagnostics:
         found = _LINE.search(str(diagnostic.location))
-        return " ".join(diagnostic.message.split()), int(found[1]) if found else None
+        return " ".join(diagnostic.message.split()), int(found[1]) or None if found else None
     return " ".join(error.message.split()), None
 
 
@@ -128,8 +133,8 @@ def everything_in(operation: Op) -> list[Op]:
 def place_of(location: Location) -> tuple[str, int] | None:
     """The source file, without its folder, and line that a location leads to."""
     found = next(_frames(location), None)
-    if found is None or found[0].startswith(_OWN):  # what is outside the traced function
-        return None
+    if found is None or found[0] == "-" or found[0].startswith(_OWN):
+        return None  # not from a file, or not from the function that was traced
     return found[0].rsplit("/", 1)[-1], found[1]
 
 

@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from gevo.stablehlo.mlir import Attribute, context, ir
+from gevo.stablehlo.mlir import Attribute, Op, context, ir
 from gevo.stablehlo.tensor import Tensor, native_type, tensor
 
 _LARGEST = {"bf16": 3.3895e38, "f16": 65504.0, "f32": 3.4028e38}
 
 
-def scaled(value: Attribute, power: int) -> Attribute | None:
+def scaled(constant: Op, power: int) -> Attribute | None:
     """A constant times two to this power; None if that is the same, or does not fit the type."""
-    if not isinstance(value, ir.DenseElementsAttr):
-        return None
-    kind = tensor(str(value.type))
+    kind = tensor(str(constant.results[0].type))
     if kind is None or kind.element == "i1" or kind.is_complex:
+        return None
+    value = constant.attributes["value"]
+    if not isinstance(value, ir.DenseElementsAttr):
         return None
     if value.is_splat:
         number: float | int = value.get_splat_value().value  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType, reportAttributeAccessIssue]

@@ -31,7 +31,7 @@ class StablehloProgram:
         Without `places` the module itself says which source lines its operations are from.
         """
         with context():
-            self._index = Index(module, name)
+            self._index = Index(module)
         _refuse_if_nothing_to_edit(self._index, name)
         self._places = self._index.place if places is None else places
         self._comments = to_comments(self._places)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 def resize(value: Value, have: Tensor, want: Tensor, emit: Emit) -> Value:
     """A tensor of the wanted type, as much like `value` as can be."""
+    if have.count == 0 and want.count:
+        return splat(want, 1, emit)  # all of it would be padding
     if have.element != want.element:
         value, have = _convert(value, have, want.element, emit)
     if have.shape == want.shape:
@@ -46,10 +48,11 @@ def resize(value: Value, have: Tensor, want: Tensor, emit: Emit) -> Value:
 
 def splat(want: Tensor, number: float, emit: Emit) -> Value:
     """A tensor with the same number everywhere."""
+    if want.is_complex:  # the bindings cannot hold complex constants
+        real = splat(replace(want, element=want.part), number, emit)
+        return emit("convert", want, [real], {})
     text = str(int(number))
-    if want.is_complex:
-        text = f"({number:e}, 0.0)"
-    elif want.is_float:
+    if want.is_float:
         text = f"{number:e}"
     elif want.element == "i1":
         text = "true" if number else "false"
@@ -60,7 +63,7 @@ def splat(want: Tensor, number: float, emit: Emit) -> Value:
 def _convert(value: Value, have: Tensor, element: str, emit: Emit) -> tuple[Value, Tensor]:
     if have.is_complex and not element.startswith("complex"):
         # XLA has no conversion that drops the imaginary part.
-        have = replace(have, element=have.element.removeprefix("complex<").removesuffix(">"))
+        have = replace(have, element=have.part)
         value = emit("real", have, [value], {})
         if have.element == element:
             return value, have

@@ -57,6 +57,11 @@ class Sites:
         rest = [id_ for id_ in self._ids if id_ != other_than and allowed(facts[id_])]
         return rest[int(rng.integers(len(rest)))] if rest else None
 
+    def follows(self, one: str, other: str) -> bool:
+        """Whether the other operation comes right after the one."""
+        body = self.index.body[self.index.home[one]]
+        return body[body.index(one) + 1] == other
+
     def values(self, target: str, number: int, *, resized: bool) -> list[str]:
         """What an operand could be instead: values of its type, or those that can be made so."""
         slot = self.index.facts[target].slots[number]
@@ -94,7 +99,7 @@ class Sites:
 
     def _constant(self, name: str) -> int | None:
         op = self._draft.get(name)
-        if op is None or op.name != "stablehlo.constant":
+        if op is None or op.name != "stablehlo.constant" or not self.index.facts[name].scalable:
             return None
         found = re.search(r"dense<(\d+)>", str(op.attributes["value"]))
         return int(found[1]) if found else None

@@ -21,6 +21,7 @@ from gevo.stablehlo.mlir import (
     everything_in,
     ir,
     parse,
+    parse_file,
     parse_portable,
     place_of,
 )
@@ -54,6 +55,9 @@ def tidy(module: Op, name: str) -> None:
     """Leave only what the program computes, and refuse what edits could not keep valid."""
     _check_dialects(module, name)
     main = main_of(module, name)
+    _check_devices(module, name)
+    for attribute in list(module.attributes):  # names, and how many devices it was made for
+        del module.attributes[attribute]
     for attribute in ("arg_attrs", "res_attrs"):  # donated buffers, shardings, names
         if attribute in main.attributes:
             del main.attributes[attribute]
@@ -91,7 +95,7 @@ def _read_file(path: Path) -> Op:
     if "\0" in text:
         return _read_export(data, name)
     try:
-        return parse(text)
+        return parse_file(path)
     except ir.MLIRError as error:
         raise _explained(error, name, text) from None
 
@@ -172,6 +176,15 @@ def _dialect_at(text: str, line: int | None) -> str:
     return next((name for name in names if name not in DIALECTS), "?")
 
 
+def _check_devices(module: Op, name: str) -> None:
+    for attribute in ("mhlo.num_partitions", "mhlo.num_replicas"):
+        if attribute in module.attributes and module.attributes[attribute].value > 1:
+            count = module.attributes[attribute].value
+            raise UnsupportedError(
+                f"{name}: made for {count} devices ({attribute}); export it for one"
+            )
+
+
 def _check_dialects(module: Op, name: str) -> None:
     for operation in everything_in(module):
         dialect = operation.name.partition(".")[0]
@@ -193,7 +206,7 @@ def _check_shapes(main: Op, name: str) -> None:
             isinstance(kind, ir.RankedTensorType) and not kind.has_static_shape
         ):
             place = place_of(operation.location)
-            where = f"{name}:{place[1]}" if place and place[0] == "-" else name
+            where = f"{name}:{place[1]}" if place else name
             raise UnsupportedError(
                 f"{where}: {operation.name} has the dynamic shape {kind}; "
                 "export the program for shapes that are known"

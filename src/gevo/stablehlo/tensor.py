@@ -44,6 +44,11 @@ class Tensor:
         return self.element.startswith("complex")
 
     @property
+    def part(self) -> str:
+        """The element type of the real part."""
+        return self.element.removeprefix("complex<").removesuffix(">")
+
+    @property
     def native(self) -> Type:
         return native_type(str(self))
 
