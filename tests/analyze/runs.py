@@ -1,0 +1,42 @@
+"""Runs that were never searched: stores with the variants that a test wants, judged by real workers."""
+
+from pathlib import Path
+
+import msgspec
+import puzzle
+
+from gevo.config import Config
+from gevo.evaluate.local import Local
+from gevo.find import Spec
+from gevo.patch import Patch
+from gevo.store import Store
+
+SPEC = Spec(puzzle.__file__, "Puzzle")
+
+
+def make(folder: Path, *patches: str, device="puzzle", tolerance=0.0, workers=2) -> Path:
+    """A run whose search asked for these patches, in one generation."""
+    program = puzzle.PuzzleProgram()
+    config = Config(
+        workload="Puzzle", spec=SPEC, rounding=1e-5, device=device, seed=1, tolerance=tolerance,
+        preset="default", population=8, evals=len(patches), time=None, workers=workers,
+        versions={"gevo": "0"},
+    )  # fmt: skip
+    with (
+        Store.create(folder, msgspec.to_builtins(config), program.digest, program.text) as store,
+        Local(SPEC, device=device, workers=workers, tolerance=tolerance) as evaluator,
+    ):
+        baseline = evaluator.prepare("search")
+        store.set("bound", baseline.tolerance)
+        store.add([(Patch(), baseline.evaluation, -1)])
+        asked = [Patch.parse(text) for text in patches]
+        for id_, patch in zip(store.reserve(asked, 0), asked, strict=True):
+            evaluator.submit(id_, patch)
+        for id_, evaluation in evaluator.results():
+            store.add([(asked[id_ - 1], evaluation, 0)])
+    return folder
+
+
+def edits(*lines: str) -> str:
+    """A patch of these edits, each with a seed of its own."""
+    return "; ".join(f"{line} #{n + 1:x}" for n, line in enumerate(lines))

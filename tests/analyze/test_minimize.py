@@ -1,0 +1,139 @@
+"""Minimal patches: the whole gain with nothing in it that does not pay, whatever happens on the way."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import runs
+from runs import edits, make
+
+import gevo
+from gevo.analyze.minimize import LOSS
+from gevo.errors import StoreError
+from gevo.patch import Patch
+from gevo.store import Store, parse_id
+
+
+def minimal(folder, variant="v1", **options):
+    found = gevo.minimize(folder, variant, **options)
+    with Store.open(folder, readonly=True) as store:
+        return found, store.variant(parse_id(found.id)).patch
+
+
+def kinds(patch):
+    return [str(edit).rpartition(" ")[0] for edit in patch]
+
+
+def test_one_that_pays_among_fifty_that_do_not(tmp_path):
+    lines = ["idle"] * 51
+    lines[33] = "save 200"
+    found, patch = minimal(make(tmp_path / "r", edits(*lines)))
+    assert kinds(patch) == ["save 200"]
+    assert (found.before, found.after, found.source) == (51, 1, "v1")
+    assert found.ratio_after == found.ratio_before == pytest.approx(0.8)
+    assert found.evaluations <= 20
+
+
+def test_edits_that_need_each_other_stay_together(tmp_path):
+    lines = ["lock a", "idle", "idle", "save 30", "idle", "key a", "key b", "idle"]
+    _, patch = minimal(make(tmp_path / "r", edits(*lines)))
+    assert kinds(patch) == ["lock a", "save 30", "key a"]
+
+
+def test_what_costs_goes_and_what_was_skipped_needs_no_trial(tmp_path):
+    folder = make(tmp_path / "r", edits(*["skip"] * 40, "save 50", *["skip"] * 40))
+    found, patch = minimal(folder)
+    assert kinds(patch) == ["save 50"]
+    assert found.evaluations <= 3
+    folder = make(tmp_path / "s", edits("save 300", "waste 40", "save 10", "waste 5"))
+    found, patch = minimal(folder)
+    assert kinds(patch) == ["save 300"] or kinds(patch) == ["save 300", "save 10"]
+    assert found.ratio_after < found.ratio_before
+
+
+def test_small_losses_do_not_add_up(tmp_path):
+    """A hundred edits that each save less than a hundredth of the whole: none may be left out twice."""
+    folder = make(tmp_path / "r", edits(*["save 4"] * 100))
+    found, _ = minimal(folder)
+    gain = 1 / found.ratio_before - 1
+    assert 1 / found.ratio_after - 1 >= (1 - LOSS) * gain
+
+
+def test_twins_one_of_them_is_enough(tmp_path):
+    _, patch = minimal(make(tmp_path / "r", edits("twin 80", "save 20", "twin 80")))
+    assert sorted(kinds(patch)) == ["save 20", "twin 80"]
+
+
+def test_the_same_with_any_number_of_workers_and_a_second_time(tmp_path):
+    lines = ["idle", "lock a", "save 9", "idle", "twin 70", "key a", "twin 60", "save 90"] * 2
+    found = [
+        minimal(make(tmp_path / f"r{workers}", edits(*lines)), workers=workers)
+        for workers in (1, 2, 3)
+    ]
+    assert found[0] == found[1] == found[2]
+    assert minimal(tmp_path / "r1") == found[0]
+
+
+def test_a_variant_that_fails_cannot_be_minimised(tmp_path):
+    folder = make(tmp_path / "r", edits("lock a"))
+    with pytest.raises(StoreError, match="v1 is judged wrong; name a variant that is ok"):
+        gevo.minimize(folder, "v1")
+    with pytest.raises(StoreError, match="no variant is faster and validated"):
+        gevo.minimize(folder)
+
+
+def test_the_minimal_patch_is_validated_and_becomes_the_headline(tmp_path):
+    folder = make(tmp_path / "r", edits("save 100", "idle", "idle"))
+    assert gevo.summarise(folder).best is None
+    gevo.validate(folder)
+    assert gevo.summarise(folder).best.id == "v1"
+    found = gevo.minimize(folder)
+    best = gevo.summarise(folder).best
+    assert (best.id, best.edits, best.validated) == (found.id, 1, True)
+    assert best.interval.high < 1
+    assert best.held_out == best.large == pytest.approx(0.9)
+    assert [entry.id for entry in gevo.summarise(folder).front] == [found.id]
+
+
+def test_a_minimal_patch_that_fails_elsewhere_is_not_the_headline(tmp_path):
+    """The idle edit is not idle at all: without it, the artefact is one that knows its cases by rote."""
+    folder = make(tmp_path / "r", edits("save 100", "idle"), edits("save 100", "rote"))
+    gevo.validate(folder)
+    with Store.open(folder) as store:  # as if the search had never seen the shorter one
+        row = store.variant(2)
+        store.set("minimised", {"v1": {
+            "source": "v1", "id": "v2", "before": 2, "after": 2, "ratio_before": 0.9,
+            "ratio_after": 0.9, "evaluations": 3,
+        }})  # fmt: skip
+    assert row.evaluation.ok
+    gevo.validate(folder, "v2")
+    assert gevo.summarise(folder).best.id == "v1"
+
+
+SCRIPT = """
+import sys, gevo
+gevo.minimize(sys.argv[1], "v1", workers=1, say=lambda line: print(line, flush=True))
+"""
+
+
+def test_killed_and_asked_again_it_goes_on(tmp_path):
+    lines = ["idle", "save 3", "lock a", "idle", "waste 2", "key a", "idle", "save 50"] * 4
+    whole, patch = minimal(make(tmp_path / "whole", edits(*lines)))
+    folder = make(tmp_path / "cut", edits(*lines))
+    for rounds in (3, 5):
+        process = subprocess.Popen(
+            [sys.executable, "-c", SCRIPT, str(folder)], stdout=subprocess.PIPE, text=True,
+            cwd=Path(runs.__file__).parent,
+        )  # fmt: skip
+        for _ in range(rounds):
+            process.stdout.readline()
+        time.sleep(0.05)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    with Store.open(folder, readonly=True) as store:
+        before = store.find(Patch.parse(edits(*lines)))
+        assert before is not None
+    assert minimal(folder) == (whole, patch)
