@@ -273,3 +273,13 @@ def test_every_way_to_wait_at_a_barrier_ends(what):
     block = 250 if "whole" in what else 256
     timing = timed(BARRIERS[what], block=block, grid=60)
     assert 50 < timing.cycles < 20_000
+
+
+@pytest.mark.parametrize("gpu", ["p100", "v100", "h100"])
+def test_a_parameter_at_a_computed_address_is_an_access(gpu):
+    """So the compiler reads structs that are passed by value."""
+    plain = timed("ld.param.u32 %x0, [n]; st.global.u32 [%b], %x0;", gpu=gpu)
+    body = "mov.b64 %w0, n; ld.param.u32 %x0, [%w0]; st.global.u32 [%b], %x0;"
+    assert timed(body, gpu=gpu).cycles >= plain.cycles
+    many = timed(f"mov.b64 %w0, n; {'ld.param.u32 %x0, [%w0]; add.u32 %n, %n, %x0;' * 9}", gpu=gpu)
+    assert many.cycles > plain.cycles

@@ -163,8 +163,9 @@ def code_of(flows: Sequence[Flow], sites: Sequence[Site]) -> Code:
             first = len(rows)
             allot.begin(block)
             for code in issued(block):
-                kind = classify(code)
                 traced = site < len(sites) and sites[site].code is code
+                # A parameter at an address that is computed is an access like any other.
+                kind = "memory" if traced and _is_parameter(code) else classify(code)
                 access = _access(code)
                 site += traced
                 written, read = allot.step(code)
