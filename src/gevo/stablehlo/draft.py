@@ -219,7 +219,8 @@ class Draft:
                 others.append(name)
             if len(same) == NEAREST or seen == FARTHEST:
                 break
-        resized = bool(others) and rank(seed, purpose, "resize") % 4 == 0
+        often = 1 if same else 3
+        resized = bool(others) and rank(seed, purpose, "resize") % 4 < often
         name = choose(seed, purpose, others if resized else [*same, *CONSTANTS])
         assert name is not None
         return self.fit(name if name in CONSTANTS else self._must(name), want, before)
