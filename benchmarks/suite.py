@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import gevo
-from gevo.suite import SUITE
+from gevo.suite import KERNELS
 
 EVALS = int(os.environ.get("GEVO_BENCH_EVALS", "2000"))
 SEEDS = int(os.environ.get("GEVO_BENCH_SEEDS", "1"))
@@ -23,7 +23,7 @@ def main() -> None:
         f"{'kernel':12} {'search':>8} {'held-out':>9} {'large':>7} {'edits':>6} {'ok':>5} {'eval/s':>7}"
     )
     factors: list[float] = []
-    for name in SUITE:
+    for name in KERNELS:
         for seed in range(SEEDS):
             with tempfile.TemporaryDirectory() as folder:
                 result = gevo.optimize(

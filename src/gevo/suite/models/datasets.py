@@ -9,6 +9,7 @@ Under the folder that `GEVO_DATA` names, the files have their usual names, packe
 import gzip
 import lzma
 import os
+import zlib
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -58,51 +59,58 @@ def has_mnist() -> bool:
     return bool(os.environ.get(_VARIABLE)) and (_root() / "mnist").is_dir()
 
 
-@lru_cache(2)
 def mnist(part: str) -> Images:
     """MNIST; the part is ``train`` or ``t10k``."""
-    images = _idx(f"mnist/{part}-images-idx3-ubyte", 16).reshape(-1, 28, 28, 1)
-    return Images(images, _idx(f"mnist/{part}-labels-idx1-ubyte", 8))
+    return _mnist(_root(), part)
+
+
+def cifar10(*batches: str) -> Images:
+    """CIFAR-10; the batches are ``test_batch`` and ``data_batch_1`` to ``data_batch_5``."""
+    return _cifar10(_root(), batches)
+
+
+@lru_cache(2)
+def _mnist(root: Path, part: str) -> Images:
+    images = _idx(root, f"mnist/{part}-images-idx3-ubyte", 16).reshape(-1, 28, 28, 1)
+    return Images(images, _idx(root, f"mnist/{part}-labels-idx1-ubyte", 8))
 
 
 @lru_cache(1)
-def cifar10(*batches: str) -> Images:
-    """CIFAR-10; the batches are ``test_batch`` and ``data_batch_1`` to ``data_batch_5``."""
-    rows = np.concatenate([_rows(batch) for batch in batches])
+def _cifar10(root: Path, batches: tuple[str, ...]) -> Images:
+    rows = np.concatenate([_rows(root, f"cifar10/{batch}.bin") for batch in batches])
     planes = rows[:, 1:].reshape(-1, 3, 32, 32)
     return Images(np.ascontiguousarray(planes.transpose(0, 2, 3, 1)), rows[:, 0])
 
 
-def _rows(batch: str) -> Array:
-    raw = np.frombuffer(_read(f"cifar10/{batch}.bin"), np.uint8)
+def _rows(root: Path, name: str) -> Array:
+    raw = np.frombuffer(_read(root, name), np.uint8)
     if not raw.size or raw.size % 3073:
         raise WorkloadError(
-            f"cifar10/{batch}.bin is not in CIFAR-10's binary layout: rows of a label and 3072 bytes"
+            f"{name} is not in CIFAR-10's binary layout: rows of a label and 3072 bytes"
         )
     return raw.reshape(-1, 3073)
 
 
-def _idx(name: str, header: int) -> Array:
-    raw = _read(name)
+def _idx(root: Path, name: str, header: int) -> Array:
+    raw = _read(root, name)
     count = int.from_bytes(raw[4:8], "big")
-    size = (len(raw) - header) // count if count else 0
-    if size not in (1, 28 * 28) or len(raw) != header + count * size:
-        raise WorkloadError(f"{name} is not one of MNIST's idx files; get it again")
+    size = 28 * 28 if header == 16 else 1
+    if not count or len(raw) != header + count * size:
+        raise WorkloadError(f"{name} is not MNIST's: get the file again")
     return np.frombuffer(raw, np.uint8, offset=header)
 
 
-def _read(name: str) -> bytes:
+def _read(root: Path, name: str) -> bytes:
     """The bytes of a data file, unpacked."""
-    root = _root()
     for suffix, unpack in _UNPACK.items():
         file = root / (name + suffix)
         if file.is_file():
             try:
                 return unpack(file.read_bytes())
-            except (OSError, EOFError, lzma.LZMAError) as error:
+            except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
                 raise WorkloadError(f"{file} cannot be read: {one_line(error)}") from error
     raise WorkloadError(
-        f"{_VARIABLE} has no {name} (or {name}.gz, {name}.xz); put it under {root}, or set"
+        f"{_VARIABLE} has no {name} (nor {name}.gz or .xz): put it under {root}, or set"
         f" {_VARIABLE} to the folder that holds it"
     )
 
@@ -111,7 +119,7 @@ def _root() -> Path:
     folder = os.environ.get(_VARIABLE)
     if not folder:
         raise WorkloadError(
-            f"set {_VARIABLE} to a folder with cifar10/test_batch.bin (CIFAR-10, binary version);"
+            f"set {_VARIABLE} to a folder with cifar10/test_batch.bin, of CIFAR-10's binary version;"
             " mobilenet-small and 2fcnet need no download"
         )
     return Path(folder)
@@ -119,6 +127,5 @@ def _root() -> Path:
 
 def accuracy(scores: Any, labels: Array) -> float:
     """The share of images whose class has the highest score."""
-    chosen: Array = np.argmax(scores, -1)
-    right: Any = chosen == labels
-    return float(np.mean(right))
+    right: Array = np.argmax(scores, -1) == labels
+    return np.count_nonzero(right) / right.size

@@ -1,7 +1,7 @@
 """The MobileNet of the suite: inverted residuals for small images, in JAX.
 
 It is written in the form that XLA runs fastest on a CPU, so that a search cannot win by undoing a
-poor choice; `docs/explanation/models.md` has the measurements:
+poor choice; `docs/explanation/suite-models.md` has the measurements:
 
 - a depthwise convolution is nine shifted products (XLA's grouped convolution takes many times as
   long), and a pointwise convolution is a matrix product;
@@ -36,9 +36,7 @@ def _predict(weights: Tree, images: Any) -> Any:
     x = _relu(x + stem["b"])
     for block in weights["blocks"]:
         x = _inverted_residual(block, x)
-    head, out = weights["head"], weights["out"]
-    pooled = _relu(x @ head["w"] + head["b"]).mean((1, 2))
-    return pooled @ out["w"] + out["b"]
+    return _pointwise(weights["out"], _relu(_pointwise(weights["head"], x)).mean((1, 2)))
 
 
 def _inverted_residual(block: Tree, x: Any) -> Any:
@@ -47,10 +45,14 @@ def _inverted_residual(block: Tree, x: Any) -> Any:
     A block that changes the width halves the image.
     """
     keeps = block["narrow"]["w"].shape[1] == x.shape[-1]
-    wide = _relu(x @ block["widen"]["w"] + block["widen"]["b"])
+    wide = _relu(_pointwise(block["widen"], x))
     wide = _relu(_depthwise(wide, block["each"]["w"], 1 if keeps else 2) + block["each"]["b"])
-    y = wide @ block["narrow"]["w"] + block["narrow"]["b"]
+    y = _pointwise(block["narrow"], wide)
     return x + y if keeps else y
+
+
+def _pointwise(layer: Tree, x: Any) -> Any:
+    return x @ layer["w"] + layer["b"]
 
 
 def _depthwise(x: Any, w: Any, stride: int) -> Any:
