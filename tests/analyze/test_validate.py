@@ -1,0 +1,140 @@
+"""What is called a gain has passed on inputs that nobody has seen; what has not is named and struck."""
+
+import io
+import json
+
+import msgspec
+import pytest
+from rich.console import Console
+from runs import edits, make
+
+import gevo
+from gevo.cli import main
+from gevo.report.analysis import validation
+from gevo.report.terminal import panel, summary
+from gevo.run import Progress
+from gevo.store import Store
+
+BY_ROTE = edits("save 300", "rote")
+OUTGROWN = edits("save 250", "outgrown")
+HONEST = edits("save 100")
+
+
+def by_id(found):
+    return {one.id: one for one in found}
+
+
+def shown(renderable):
+    console = Console(width=200, file=io.StringIO())
+    console.print(renderable)
+    return console.file.getvalue()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A run with two cheats on its front and an honest variant behind them."""
+    return make(tmp_path_factory.mktemp("v") / "r", BY_ROTE, OUTGROWN, HONEST, edits("save 50"))
+
+
+def test_a_failure_names_the_input_and_the_next_is_tried(folder):
+    found = by_id(gevo.validate(folder))
+    assert set(found) == {"v1", "v2", "v3"}, "what stands behind an honest variant is not tried"
+    assert found["v1"].failed == "fresh"
+    assert found["v1"].why.startswith("wrong: case ")
+    assert "Case(x=float64[" in found["v1"].why
+    assert found["v2"].failed == "large"
+    assert (found["v3"].failed, found["v3"].passed) == ("", ["fresh", "held-out", "large"])
+    assert found["v3"].gain
+    result = gevo.summarise(folder)
+    assert [entry.id for entry in result.front] == ["v3"]
+    assert result.best.interval.value == pytest.approx(0.9)
+    text = shown(validation(list(found.values())))
+    assert "v1 fails on fresh cases: wrong: case " in text
+    assert "1 of 3 passed, 1 with a gain." in text
+
+
+def test_each_call_draws_inputs_that_were_never_used(folder):
+    seen = set()
+    for _ in range(3):
+        gevo.validate(folder, "v1")
+        with Store.open(folder, readonly=True) as store:
+            seen.add(store.validations(1)["fresh"].detail)
+    assert len(seen) == 3
+    assert gevo.summarise(folder).best.id == "v3"
+
+
+def test_what_failed_once_stays_struck_though_other_inputs_pass(tmp_path):
+    folder = make(tmp_path / "r", HONEST)
+    gevo.validate(folder)
+    with Store.open(folder) as store:
+        failed = msgspec.structs.replace(
+            store.validations(1)["fresh"], verdict=gevo.Verdict.RACE, time=None, error=None
+        )
+        store.add_validation(1, "fresh", failed)
+    assert by_id(gevo.validate(folder, "v1"))["v1"].failed == "fresh"
+    assert gevo.summarise(folder).best is None
+
+
+def test_a_variant_that_is_right_but_no_faster_elsewhere_is_no_gain(tmp_path):
+    folder = make(tmp_path / "r", edits("idle"), edits("waste 5"))
+    assert gevo.validate(folder) == []
+    (found,) = gevo.validate(folder, "v2")
+    assert not found.failed
+    assert not found.gain
+    assert gevo.summarise(folder).best is None
+
+
+def command(*arguments):
+    """What a command line exits with."""
+    with pytest.raises(SystemExit) as caught:
+        main([*map(str, arguments)])
+    return caught.value.code
+
+
+CLAIMS = ("faster", "gain", "improve", "speedup", "best")
+
+
+def claims(text):
+    """Words that say that something is better, other than that nothing is."""
+    text = text.lower().replace("no gain", "").replace("0 with a gain", "")
+    text = text.replace('"best":null', "").replace('"best_exact":null', "")
+    return [word for word in CLAIMS if word in text]
+
+
+def test_no_view_praises_what_is_not_validated_or_failed(tmp_path, capsys):
+    folder = make(tmp_path / "r", BY_ROTE)
+    for _ in range(2):
+        result = gevo.summarise(folder)
+        live = Progress("Puzzle", "puzzle", 1, (100, 60.0), "searching", 9, front=result.front)
+        for more in ([], ["--json"], ["--variant", "v1"]):
+            assert command("show", folder, *more) == 0
+        views = [capsys.readouterr().out, shown(summary(result)), shown(panel(live)), result.json()]
+        assert [claims(view) for view in views] == [[]] * len(views)
+        assert result.best is result.best_exact is None
+        assert command("export", folder, "--format", "patch") == 2
+        assert "no variant is faster and validated" in capsys.readouterr().err
+        gevo.validate(folder)
+    assert [entry.id for entry in gevo.summarise(folder).front] == ["v0"]
+
+
+def test_the_command_line(folder, capsys):
+    assert command("validate", folder, "--variant", "v3") == 0
+    assert "1 of 1 passed, 1 with a gain." in capsys.readouterr().out
+    assert command("validate", folder, "--json") == 0
+    assert "v3" in {one["id"] for one in json.loads(capsys.readouterr().out)}
+    assert command("validate", folder, "--variant", "v99") == 2
+    assert "no variant v99" in capsys.readouterr().err
+
+
+def test_where_times_vary_it_is_measured_until_it_is_sure(tmp_path):
+    folder = make(tmp_path / "r", edits("save 200"), edits("idle"), device="noisy")
+    (found,) = gevo.validate(folder, "v1")
+    assert found.interval.runs >= 5
+    assert found.interval.low < 0.8 < found.interval.high or found.interval.value == pytest.approx(
+        0.8, rel=0.05
+    )
+    assert found.gain
+    (idle,) = gevo.validate(folder, "v2")
+    assert not idle.gain
+    assert idle.interval.low < 1
+    assert gevo.summarise(folder).best.id == "v1"
