@@ -33,17 +33,17 @@ def upload(array):
 
 
 def download(address, array):
-    """Copy the GPU's memory back into an array."""
+    """Wait for the GPU, and copy its memory back into an array."""
     check(driver.cuMemcpyDtoH(array.ctypes.data, address, array.nbytes))
     return array
 
 
 def launch(kernel, grid, block, arguments, shared=0):
-    """Run a kernel to its end; every argument is a NumPy scalar."""
+    """Start a kernel; every argument is a NumPy scalar."""
     values = [np.array(argument) for argument in arguments]
     pointers = np.array([value.ctypes.data for value in values], np.uint64)
-    check(driver.cuLaunchKernel(kernel, *grid, *block, shared, 0, pointers.ctypes.data, 0))
-    check(driver.cuCtxSynchronize())
+    stream = driver.CUstream(0)
+    check(driver.cuLaunchKernel(kernel, *grid, *block, shared, stream, pointers.ctypes.data, 0))
 
 
 check(driver.cuInit(0))
