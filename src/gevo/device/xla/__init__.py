@@ -120,7 +120,7 @@ class Xla:
         key = hashlib.sha256(artefact).hexdigest()
         if key not in self._compiled:
             loose = [old for old in self._compiled if old not in self._kept]
-            for old in loose[: len(loose) - _LAST + 1]:
+            for old in loose[: max(0, len(loose) - _LAST + 1)]:
                 del self._compiled[old]
             self._compiled[key] = self._start().compile(artefact)
         return self._compiled[key]

@@ -1,0 +1,106 @@
+"""The device `xla`. What needs a JAX backend runs in processes of its own: see `xla_checks`, `hostile`."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import hostile
+import pytest
+import xla_checks
+
+from gevo.device import open_device
+from gevo.device.xla import Xla
+from gevo.device.xla.listing import devices
+from gevo.errors import DeviceError
+
+HERE = Path(__file__).parent
+
+
+def python(*arguments):
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        check=False,
+        cwd=HERE,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    return json.loads(python("xla_checks.py"))
+
+
+@pytest.mark.parametrize("check", xla_checks.CHECKS)
+def test_check(check, outcomes):
+    assert outcomes[check] == ""
+
+
+@pytest.fixture(scope="module")
+def endings():
+    return json.loads(python("hostile.py"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("maker", hostile.MAKERS)
+def test_hostile_programs_end_as_they_are_said_to(maker, endings):
+    assert endings[maker] == hostile.MAKERS[maker][1]
+
+
+def test_hostile_programs_are_all_different():
+    made = list(hostile.programs(500))
+    assert len({text for _, text, _ in made}) == 500
+    assert {ending for _, _, ending in made} == set(hostile.ENDINGS)
+
+
+def test_names():
+    assert [open_device(name).name for name in ("xla", "xla:cpu")] == ["xla:cpu"] * 2
+    assert [Xla(model).name for model in ("gpu", "gpu:1", "tpu:0")] == [
+        "xla:gpu:0",
+        "xla:gpu:1",
+        "xla:tpu:0",
+    ]
+    for model in ("cpu:0", "gpu:", "gpu:x", "cuda:0", "CPU"):
+        with pytest.raises(DeviceError, match="give xla:cpu, xla:gpu:0 or xla:tpu:0"):
+            Xla(model)
+
+
+def test_what_the_evaluator_asks():
+    device = Xla("cpu")
+    assert device.lasting
+    assert not device.deterministic
+    assert device.checks == ()
+    assert device.referee == ""
+    device.check_fork()
+    with pytest.raises(DeviceError, match="xla:cpu has no check 'races'"):
+        device.open(b"", check="races")
+
+
+def test_devices_are_listed():
+    assert devices()[0][0] == "xla:cpu"
+
+
+def test_kernels_do_not_load_jax():
+    assert "False" in python(
+        "-c",
+        "import sys, gevo, gevo.cli; gevo.open_device('sim'); gevo.open_device('xla:cpu');"
+        " from gevo.device.xla.listing import devices; devices(); print('jax' in sys.modules)",
+    )
+
+
+def test_without_jax_the_extra_is_named():
+    said = python(
+        "-c",
+        "import sys; sys.modules['jax'] = None\n"
+        "import gevo\n"
+        "from gevo.device.xla.listing import devices\n"
+        "assert devices() == []\n"
+        "for action in (lambda: gevo.open_device('xla:cpu'), lambda: gevo.load('model.mlir')):\n"
+        "    try: action()\n"
+        "    except gevo.DeviceError as error: print(error)\n",
+    )
+    assert said.splitlines() == ["models need JAX; install it with `pip install gevo[ml]`"] * 2
