@@ -229,9 +229,11 @@ def test_the_drivers_own_words_are_told():
 
 
 def test_a_kernel_for_a_newer_gpu():
-    with pytest.raises(UnsupportedError, match=r"built for sm_70, and .* is sm_60; .*arch=sm_60"):
-        Cuda("0", Double(sm=60)).prepare(SAXPY, ())
-    only = SAXPY.replace(b".target sm_70", b".target sm_90a")
+    work(Cuda("0", Double(sm=60)))  # it uses nothing that sm_60 has not
+    newer = SAXPY.replace(b"bar.sync", b"match.any.sync.b32 %r1, %r1, -1; bar.sync")
+    with pytest.raises(UnsupportedError, match=r"built for sm_70, and .* is sm_60; .*arch=sm_60'"):
+        Cuda("0", Double(sm=60)).prepare(newer, ())
+    only = SAXPY.replace(b".target sm_70", b".target sm_90a").replace(b"add.", b"plus.")
     with pytest.raises(UnsupportedError, match=r"built for sm_90a, and .* is sm_100"):
         Cuda("0", Double(sm=100)).prepare(only, ())
 

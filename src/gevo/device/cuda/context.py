@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 from gevo.device.cuda import driver as door
 from gevo.device.cuda.module import Module
-from gevo.device.cuda.signature import read
-from gevo.errors import UnsupportedError
+from gevo.device.cuda.signature import read, retargeted
+from gevo.errors import SourceError, UnsupportedError
 
 _LEAST_SCRATCH = 4 << 20
 
@@ -87,13 +87,17 @@ class Context:
                 self._modules.pop(artefact).unload()
 
     def _fresh(self, artefact: bytes) -> Module:
-        sm, exact = read(artefact).sm, read(artefact).exact
-        if sm > self.sm or (exact and sm != self.sm):
+        """Load an artefact. One for a newer GPU may still use nothing that this one has not."""
+        built = read(artefact)
+        if self.sm >= built.sm and not (built.exact and self.sm != built.sm):
+            return Module(self.driver, artefact)
+        try:
+            return Module(self.driver, retargeted(artefact, self.sm))
+        except SourceError as error:
             raise UnsupportedError(
-                f"the kernel is built for sm_{sm}{'a' * exact}, and {self.title} is sm_{self.sm};"
-                f" compile it with clang_options = ('--cuda-gpu-arch=sm_{self.sm}',)"
-            )
-        return Module(self.driver, artefact)
+                f"the kernel is built for {built.target}, and {self.title} is sm_{self.sm}; compile it"
+                f" with clang_options = ('--no-offload-arch=all', '--offload-arch=sm_{self.sm}')"
+            ) from error
 
     # --- handles ---------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from gevo.device.sim.parse import parse
 from gevo.device.sim.ptx import Variable
 from gevo.device.sim.translate.callgraph import place_params
 
-_TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)([af]?)", re.MULTILINE)
+_TARGET = re.compile(r"^(\s*\.target\s+)sm_(\d+)([af]?)", re.MULTILINE)
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*(\([^)]*\))?(?=[^;{]*\{)")
 _VARIABLE = re.compile(
     r"^\s*(?:\.(?:visible|weak|common|extern)\s+)*\.(?:global|const)\s[^=;]*?([\w$%]+)\s*(?:\[[^=;]*)?[=;]",
@@ -29,6 +29,10 @@ class Signature:
     """The parameters of each kernel, each with its offset."""
     variables: tuple[str, ...]
 
+    @property
+    def target(self) -> str:
+        return f"sm_{self.sm}{'a' * self.exact}"
+
 
 @lru_cache(maxsize=8)
 def read(artefact: bytes) -> Signature:
@@ -41,5 +45,10 @@ def read(artefact: bytes) -> Signature:
         for name, function in functions.items()
     }
     target = _TARGET.search(text)
-    sm, kind = (int(target[1]), target[2]) if target else (0, "")
+    sm, kind = (int(target[2]), target[3]) if target else (0, "")
     return Signature(sm, kind == "a", kernels, tuple(dict.fromkeys(_VARIABLE.findall(text))))
+
+
+def retargeted(artefact: bytes, sm: int) -> bytes:
+    """The same PTX, said to be for another GPU: whether that is so the driver finds out."""
+    return _TARGET.sub(rf"\1sm_{sm}", artefact.decode(), count=1).encode()
