@@ -378,7 +378,7 @@ class Double:
         def done():
             module = CUmodule(next(self._numbers))
             built = re.search(rb"\.target\s+sm_(\d+)", image)
-            if built and (int(built[1]) > self.sm or b"match." in image and self.sm < 70):
+            if built and (int(built[1]) > self.sm or (b"match." in image and self.sm < 70)):
                 return CUresult.CUDA_ERROR_INVALID_PTX
             try:
                 module.program = Sim().open(image[:-1], Limits(fuel=1 << 20))
