@@ -15,8 +15,8 @@ WORKLOAD = "hotspot"
 DEVICE = "sim:p100"
 PATCHES = 200
 ROUNDS = 2
-STAGES = ("fork", "apply", "verify", "build", "open", "run", "check", "judge", "end")
-COMPILE = ("verify", "build", "open")
+STAGES = ("fork", "apply", "verify", "build", "compile", "open", "run", "check", "judge", "end")
+COMPILE = ("verify", "build", "compile", "open")
 """The module that is parsed to be verified is the one that the back end takes."""
 USEFUL = (*COMPILE, "run", "check")
 

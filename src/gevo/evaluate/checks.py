@@ -103,6 +103,8 @@ def learn(
         run = Run(0, limits, check=name, timed=False)
         with runner.begin(artefact, [run], seconds=seconds) as running:
             try:
+                running.ready(Clock())
+                running.go()
                 ran = running.expect(Ran)
                 judge.check_headers(ran.outputs, plain.headers, name)
                 got = Vault(ran.outputs)

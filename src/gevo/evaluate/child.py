@@ -9,7 +9,7 @@ touches need not be copied for every variant.
 import gc
 import inspect
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -63,9 +63,8 @@ def try_artefact(channel: Channel, bench: Bench, turn: Turn, against: Against) -
     clock = Clock()
     clock.add({"fork": channel.forked})
     with _failures_told(channel, clock, bench.workload):
-        for number, run in enumerate(turn.runs):
-            if number:
-                channel.wait()
+        for run in turn.runs:
+            channel.wait()
             _run(channel, clock, bench, turn.artefact, run, against)
         channel.wait()  # to be looked at, and then killed
 
@@ -82,7 +81,7 @@ def serve(channel: Channel, bench: Bench, against: Against) -> None:
         with _failures_told(channel, clock, bench.workload), suppress(Dropped):
             with clock("compile"):
                 bench.device.keep(against.unedited)
-                bench.device.prepare(turn.artefact, ())
+                bench.device.prepare(turn.artefact, turn.kernels)
             channel.send(Prepared(bench.device.fingerprint(turn.artefact), clock.take()))
             for run in turn.runs:
                 channel.wait()
@@ -118,34 +117,32 @@ def _run(
 ) -> None:
     with clock("open"):
         handle: Handle = bench.device.open(artefact, run.limits, poison=run.poison, check=run.check)
-    with clock("check" if run.check else "run"):
-        named = named_arrays(bench.workload.run(handle, bench.cases[run.case]))
-        usage = handle.usage(timed=False)
-    headers = [Header.of(name, array) for name, array in named.items()]
-    channel.send(Ran(headers, usage, clock.take()), list(named.values()))
-    if run.timed:
+    with closing(handle):
+        with clock("check" if run.check else "run"):
+            named = named_arrays(bench.workload.run(handle, bench.cases[run.case]))
+            usage = handle.usage(timed=False)
+        headers = [Header.of(name, array) for name, array in named.items()]
+        channel.send(Ran(headers, usage, clock.take()), list(named.values()))
+        if not run.timed:
+            return
         channel.wait()
-        channel.send(_time(clock, bench, artefact, run, handle, against))
-    handle.close()
+        if bench.device.deterministic:
+            with clock("run"):
+                used = handle.usage()
+            channel.send(Timed(used.time, clock.take(), estimate=used.estimate))
+            return
+    channel.send(_time(clock, bench, artefact, run, against))
 
 
-def _time(
-    clock: Clock, bench: Bench, artefact: bytes, run: Run, handle: Handle, against: Against
-) -> Timed:
-    """The time of a run, or what further runs in turns with the unedited program show it to be."""
-    if bench.device.deterministic:
-        with clock("run"):
-            used = handle.usage()
-        return Timed(used.time, clock.take(), estimate=used.estimate)
+def _time(clock: Clock, bench: Bench, artefact: bytes, run: Run, against: Against) -> Timed:
+    """The time that further runs, in turns with the unedited program, show it to have."""
     with clock("compile"):
         bench.device.prepare(against.unedited, ())
 
     def once(which: bytes) -> float:
-        opened: Handle = bench.device.open(which, run.limits, poison=run.poison)
-        bench.workload.run(opened, bench.cases[run.case])
-        time = opened.usage().time
-        opened.close()
-        return time
+        with closing(bench.device.open(which, run.limits, poison=run.poison)) as handle:
+            bench.workload.run(handle, bench.cases[run.case])
+            return handle.usage().time
 
     with clock("run"):
         ratio = compare(lambda: once(artefact), lambda: once(against.unedited), against.precision)

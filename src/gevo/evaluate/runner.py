@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from typing import Protocol, Self, TypeVar
 
 from gevo.evaluate import child, sandbox
-from gevo.evaluate.wire import Ran, Run, Turn
+from gevo.evaluate.clock import Clock
+from gevo.evaluate.wire import Prepared, Ran, Run, Turn
 
 _Expected = TypeVar("_Expected")
+_TURNS = 1000
+"""So many artefacts run in one child, lest what each of them leaves behind add up."""
 
 
 class Running(Protocol):
@@ -19,6 +22,10 @@ class Running(Protocol):
 
     @property
     def pid(self) -> int: ...
+    def ready(self, clock: Clock) -> str:
+        """Wait until the artefact is ready to run; gives its fingerprint. `go` starts each run."""
+        ...
+
     def go(self) -> None: ...
     def expect(self, kind: type[_Expected]) -> _Expected: ...
     def fill(self, buffer: memoryview) -> None: ...
@@ -35,10 +42,16 @@ class Runner(Protocol):
         artefact: bytes,
         runs: Sequence[Run],
         *,
+        kernels: Sequence[str] = (),
         seconds: float,
         room: int | None = None,
     ) -> Running:
         """Have these runs made, within so many seconds and bytes of address space."""
+        ...
+
+    @property
+    def worn(self) -> bool:
+        """Whether the last artefact ran where others had run before it."""
         ...
 
     def rest(self) -> None:
@@ -55,19 +68,65 @@ class Forks:
         self._main = main
 
     def begin(
-        self, artefact: bytes, runs: Sequence[Run], *, seconds: float, room: int | None = None
+        self,
+        artefact: bytes,
+        runs: Sequence[Run],
+        *,
+        kernels: Sequence[str] = (),  # noqa: ARG002  (they are ready)
+        seconds: float,
+        room: int | None = None,
     ) -> Running:
-        return sandbox.start(
-            lambda channel: child.try_artefact(
-                channel, self._bench, Turn(artefact, list(runs)), self._against
-            ),
-            seconds=seconds,
-            room=room,
-            main=self._main,
+        return _Fork(
+            sandbox.start(
+                lambda channel: child.try_artefact(
+                    channel, self._bench, Turn(artefact, list(runs)), self._against
+                ),
+                seconds=seconds,
+                room=room,
+                main=self._main,
+            )
         )
+
+    @property
+    def worn(self) -> bool:
+        return False
 
     def rest(self) -> None:
         """Nothing lasts."""
+
+
+class _Running:
+    """What the two kinds of children have in common."""
+
+    def __init__(self, running: sandbox.Child) -> None:
+        self._child = running
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    def go(self) -> None:
+        self._child.go()
+
+    def expect(self, kind: type[_Expected]) -> _Expected:
+        return self._child.expect(kind)
+
+    def fill(self, buffer: memoryview) -> None:
+        self._child.fill(buffer)
+
+    def end(self) -> None:
+        self._child.end()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+
+class _Fork(_Running):
+    def ready(self, clock: Clock) -> str:  # noqa: ARG002  (a fork inherits what it is to run)
+        return ""
 
 
 class Lasting:
@@ -82,13 +141,25 @@ class Lasting:
         self._fresh = fresh
         self._child: sandbox.Child | None = None
         self._room: int | None = None
+        self._turns = 0
+
+    @property
+    def worn(self) -> bool:
+        return self._turns > 1
 
     def begin(
-        self, artefact: bytes, runs: Sequence[Run], *, seconds: float, room: int | None = None
+        self,
+        artefact: bytes,
+        runs: Sequence[Run],
+        *,
+        kernels: Sequence[str] = (),
+        seconds: float,
+        room: int | None = None,
     ) -> Running:
-        if self._fresh or room != self._room:
+        if self._fresh or room != self._room or self._turns >= _TURNS:
             self.rest()
         if self._child is None:
+            self._turns = 0
             self._bench.device.check_fork()
             self._room = room
             self._child = sandbox.start(
@@ -97,7 +168,8 @@ class Lasting:
                 room=room,
                 main=self._main,
             )
-        self._child.turn(Turn(artefact, list(runs)), seconds)
+        self._turns += 1
+        self._child.turn(Turn(artefact, list(runs), list(kernels)), seconds)
         return _Turn(self, self._child)
 
     def rest(self) -> None:
@@ -106,12 +178,12 @@ class Lasting:
             self._child = None
 
 
-class _Turn:
+class _Turn(_Running):
     """A lasting child's work on one artefact."""
 
     def __init__(self, runner: Lasting, running: sandbox.Child) -> None:
+        super().__init__(running)
         self._runner = runner
-        self._child = running
         self._spoiled = False
         """Whether the child is not where we could tell it to stop."""
         self._over = False
@@ -119,12 +191,10 @@ class _Turn:
         self._owed = 0
         """Bytes of outputs that it has announced and that were not read."""
 
-    @property
-    def pid(self) -> int:
-        return self._child.pid
-
-    def go(self) -> None:
-        self._child.go()
+    def ready(self, clock: Clock) -> str:
+        prepared = self.expect(Prepared)
+        clock.add(prepared.seconds)
+        return prepared.fingerprint
 
     def expect(self, kind: type[_Expected]) -> _Expected:
         spoiled, self._spoiled = self._spoiled, True
@@ -148,9 +218,3 @@ class _Turn:
         elif not self._over:
             self._over = True
             self._child.drop()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.end()

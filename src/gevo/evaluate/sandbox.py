@@ -35,6 +35,8 @@ from gevo.workload import Array
 _Expected = TypeVar("_Expected")
 _GO, _DROP = b"g", b"d"
 _TAIL = 2048
+_lasting: set[int] = set()
+"""Children that are not to be taken for strays."""
 _LAST_WORDS = 16 << 20
 """Bytes of address space kept back, so that a child out of memory can still say so."""
 
@@ -114,6 +116,7 @@ class Child:
         self._errors = errors
         self._pidfd = os.pidfd_open(pid)
         self._main = main
+        _lasting.add(self.pid)
         self._deadline = time.monotonic() + seconds
         self._tail = b""
         self._status: int | None = None
@@ -186,6 +189,7 @@ class Child:
         """
         if self._end.fileno() < 0:
             return
+        _lasting.discard(self.pid)
         if self._status is None:
             _kill(self.pid)
             self._reap(1.0)
@@ -299,10 +303,15 @@ def last_words() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
-def clear(seconds: float) -> None:
-    """Kill every process that descends from this one, and reap those that die within `seconds`."""
+def clear(seconds: float, *, everything: bool = False) -> None:
+    """Kill every process that descends from this one, but for children that are to last.
+
+    Those that die within `seconds` are reaped. With `everything`, no child lasts.
+    """
+    if everything:
+        _lasting.clear()
     until = time.monotonic() + seconds
-    while left := linux.children():
+    while left := [pid for pid in linux.children() if pid not in _lasting]:
         for pid in left:
             _kill(pid)
             with contextlib.suppress(ChildProcessError):

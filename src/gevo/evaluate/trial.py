@@ -16,7 +16,7 @@ from gevo.evaluate.runner import Forks, Lasting, Runner, Running
 from gevo.evaluate.turns import QUICK, THOROUGH
 from gevo.evaluate.unedited import FAILURES, Study
 from gevo.evaluate.verdict import Evaluation, Verdict
-from gevo.evaluate.wire import Baseline, Prepared, Ran, Run, Timed
+from gevo.evaluate.wire import Baseline, Ran, Run, Timed
 from gevo.patch import Patch
 from gevo.workload import Split
 
@@ -56,7 +56,7 @@ class Trial:
             self._par = unedited.time
         profile = self._profile() if split == "search" else {}
         # The second time around, when whatever a device prepares once has been prepared.
-        patient = 5 if device.lasting else 30
+        patient = 30 if device.deterministic else 5
         self._deadline = max(patience, patient * unedited.seconds["total"])
         if split == "search":  # elsewhere a failure is news, and says on which input
             self._notes = [""] * len(bench.cases)
@@ -101,9 +101,11 @@ class Trial:
                 skipped = len(variant.skipped)
                 artefact = build.build(self._bench, variant.text, clock)
                 digest = hashlib.sha256(artefact).hexdigest()
-                result = known.get(digest) or self._try(
-                    artefact, known, clock, began + self._deadline
-                )
+                until = began + self._deadline
+                result = known.get(digest) or self._try(artefact, known, clock, until)
+                if result.verdict is Verdict.MEMORY and self._runner.worn:
+                    self._runner.rest()  # what ran before may have left too little
+                    result = self._try(artefact, known, clock, until)
             except judge.Fault as fault:
                 result = Evaluation(verdict=fault.verdict, detail=fault.detail)
         return msgspec.structs.replace(
@@ -133,17 +135,17 @@ class Trial:
         if not self._bench.device.lasting:
             build.warm(self._bench, artefact, self._unedited.kernels, clock)
         running = self._runner.begin(
-            artefact, self._plan, seconds=until - time.monotonic(), room=self._unedited.room
+            artefact,
+            self._plan,
+            kernels=self._unedited.kernels,
+            seconds=until - time.monotonic(),
+            room=self._unedited.room,
         )
         fingerprint = ""
         try:
-            if self._bench.device.lasting:
-                prepared = running.expect(Prepared)
-                clock.add(prepared.seconds)
-                fingerprint = prepared.fingerprint
-                if fingerprint in known:
-                    return known[fingerprint]
-                running.go()
+            fingerprint = running.ready(clock)
+            if fingerprint in known:
+                return known[fingerprint]
             result = self._hear(running, clock)
         except FAILURES as failure:
             if isinstance(failure, sandbox.GaveUpError):
@@ -159,11 +161,10 @@ class Trial:
         """Follow a child through the plan; any fault ends it."""
         times: dict[int, float] = {}
         worst = spread = 0.0
-        for number, run in enumerate(self._plan):
+        for run in self._plan:
             if run.check and self._spared(run.check, times):
                 break
-            if number:
-                running.go()
+            running.go()
             if run.check:
                 self._unedited.checks.hear(run.check, running, clock, self._expected[0].rooms)
                 continue
@@ -220,16 +221,16 @@ class Trial:
         """How often each block runs; on the referee if the device itself cannot count marks."""
         bench = self._bench
         marked = bench.program.marked()
-        if bench.device.lasting:
-            if not bench.device.referee:
-                return {}
-            bench = replace(bench, device=bench.workload.device(bench.device.referee))
         if marked == bench.program.text:
             return {}
+        if bench.device.referee:
+            bench = replace(bench, device=bench.workload.device(bench.device.referee))
         artefact = bench.device.build(marked)
-        runner = Forks(bench, child.Against(artefact, QUICK), self._main)
         self._runner.rest()
-        return Study(bench, runner, seconds=self._deadline, main=self._main).profile(artefact)
+        runner = _runner(bench, "search", artefact, self._main)
+        profile = Study(bench, runner, seconds=self._deadline, main=self._main).profile(artefact)
+        runner.rest()
+        return profile
 
     def _runs(self) -> list[Run]:
         """The runs of an evaluation: the smallest case and that with another poison, the rest, checks."""

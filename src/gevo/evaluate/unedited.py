@@ -13,10 +13,11 @@ import numpy as np
 from gevo.device import Limits, Usage
 from gevo.errors import WorkloadError
 from gevo.evaluate import checks, child, judge, linux, sandbox
+from gevo.evaluate.clock import Clock
 from gevo.evaluate.runner import Runner, Running
 from gevo.evaluate.vault import Vault
 from gevo.evaluate.verdict import Verdict
-from gevo.evaluate.wire import GarbledError, Header, Prepared, Ran, Run, Timed
+from gevo.evaluate.wire import GarbledError, Header, Ran, Run, Timed
 from gevo.workload import Array
 
 FAILURES = (
@@ -98,6 +99,8 @@ class Study:
             artefact, [Run(0, Limits(), timed=False)], seconds=self._seconds
         ) as running:
             try:
+                running.ready(Clock())
+                running.go()
                 marks = running.expect(Ran).usage.marks
             except FAILURES as failure:
                 self._refuse("the program with a mark in every block fails", failure, 0)
@@ -113,12 +116,9 @@ class Study:
         before = linux.address_space()
         with self._runner.begin(artefact, plan, seconds=self._seconds) as running:
             try:
-                if bench.device.lasting:
-                    running.expect(Prepared)
+                running.ready(Clock())
+                for run in plan:
                     running.go()
-                for number, run in enumerate(plan):
-                    if number:
-                        running.go()
                     ran = running.expect(Ran)
                     results.append((_receive(running, ran), ran.usage))
                     if run.timed:
@@ -210,7 +210,7 @@ class Study:
         ) from failure
 
 
-def _receive(running: Running, ran: Ran) -> Vault:
+def _receive(running: Running | sandbox.Child, ran: Ran) -> Vault:
     vault = Vault(ran.outputs)
     vault.fill(running.fill)
     return vault

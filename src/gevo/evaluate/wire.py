@@ -173,6 +173,8 @@ class Turn(msgspec.Struct, frozen=True):
 
     artefact: bytes
     runs: list[Run]
+    kernels: list[str] = []
+    """Those that will be launched."""
 
 
 class Header(msgspec.Struct, frozen=True):

@@ -53,7 +53,8 @@ class Sim:
 
     @property
     def lasting(self) -> bool:
-        return False
+        """Forks would cost more than runs, and no kernel can harm the process that it runs in."""
+        return True
 
     def check_fork(self) -> None:
         """Always possible."""
