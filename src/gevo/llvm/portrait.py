@@ -65,8 +65,8 @@ class Portrait:
         """For each feature, how often it comes from each source line."""
         self.spaces: Counter[tuple[str, str]] = Counter()
         """Loads and stores by the memory they work on."""
-        self.wide = 0
-        """Operations in double precision."""
+        self.types: Counter[str] = Counter()
+        """Operations, by the type of their result."""
         self.order: list[tuple[str, str, str]] = []
         """All that is done, in order: feature, opcode and line."""
         self.loops: Counter[str] = Counter()
@@ -87,6 +87,7 @@ class Portrait:
             return
         self.count[word] += 1
         self.lines[word][line] += 1
-        self.wide += word in {"operation", "division"} and instr.type == "double"
+        if word in {"operation", "division"}:
+            self.types[instr.type] += 1
         if word in {"load", "store"}:
             self.spaces[word, space(instr)] += 1

@@ -6,6 +6,7 @@ optimised, and what sets them apart is looked for, the most telling difference f
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from gevo.llvm.draft import Draft
@@ -22,6 +23,7 @@ _PLAINLY = {
     "br": "jump",
 }
 """Words for opcodes that people do not know, or that say nothing."""
+_PRECISIONS = ("double", "float", "half")
 NAMED = 3
 """At most so many source lines are named in a sentence."""
 
@@ -92,9 +94,10 @@ def _fewer_loops(old: Portrait, new: Portrait) -> Change | None:
 
 
 def _lower_precision(old: Portrait, new: Portrait) -> Change | None:
-    if new.wide >= old.wide:
-        return None
-    return Change("precision lowered", "computes with less than double precision", "")
+    for wide, narrow in pairwise(_PRECISIONS):
+        if new.types[wide] < old.types[wide] and new.types[narrow] > old.types[narrow]:
+            return Change("precision lowered", f"computes in {narrow} what was {wide}", "")
+    return None
 
 
 def _reordered(old: Portrait, new: Portrait) -> Change | None:
