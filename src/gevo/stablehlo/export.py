@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # JAX's types are too generic for a type checker to know.
 _jax: Any = import_module("jax")
 _export: Any = import_module("jax.export")
+_mlir: Any = import_module("jax.extend.mlir")
 _func: Any = import_module("jax.extend.mlir.dialects.func")
 _dialect: Any = import_module("jax.extend.mlir.dialects.stablehlo")
 
@@ -74,7 +75,8 @@ def read_jax(data: bytes) -> Any:
 def _portable(code: bytes) -> bytes:
     requirement = _dialect.StablehloCompatibilityRequirement.WEEK_12
     version = _dialect.get_version_from_compatibility_requirement(requirement)
-    return _dialect.serialize_portable_artifact(ir.Module.parse(code, context()), version)
+    # JAX's own function turns what it has of other dialects into StableHLO.
+    return _mlir.serialize_portable_artifact(ir.Module.parse(code, context()), version)
 
 
 def _take_platform(module: Op) -> None:
