@@ -32,6 +32,7 @@ from gevo.errors import (
 )
 from gevo.evaluate.verdict import Evaluation, Verdict
 from gevo.load import load
+from gevo.model import ModelWorkload
 from gevo.options import Options
 from gevo.patch import Edit, Patch
 from gevo.program import Program, Variant
@@ -59,6 +60,7 @@ __all__ = [
     "KernelWorkload",
     "LaunchError",
     "Limits",
+    "ModelWorkload",
     "Minimised",
     "OptionError",
     "Options",
