@@ -54,8 +54,8 @@ class Patch:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read the text form; newlines separate edits as well as semicolons do."""
-        parts = (part for part in re.split(r"[;\n]", text) if part.strip())
-        return cls(tuple(Edit.parse(part) for part in parts))
+        parts = text.replace("\n", ";").split(";")
+        return cls(tuple([Edit.parse(part) for part in parts if part and not part.isspace()]))
 
     def __len__(self) -> int:
         return len(self.edits)

@@ -23,7 +23,7 @@ from gevo.errors import GevoError, OptionError
 from gevo.report.html.facts import facts
 from gevo.report.html.follow import Follower
 from gevo.report.html.page import policy, render
-from gevo.report.html.subject import Describer, take_apart
+from gevo.report.html.subject import Describer, newest, take_apart
 from gevo.store import FILE, LOCK, Store
 
 if TYPE_CHECKING:
@@ -48,7 +48,10 @@ class _Open:
     words: Describer
     epoch: str
     subject: dict[str, Any] | None = None
+    version: object = None
+    """Of the subject."""
     shown: object = None
+    """What pages were told of its status."""
 
 
 class Feed:
@@ -122,8 +125,9 @@ class Feed:
 
     def _summary(self, current: _Open, *, running: bool) -> dict[str, Any]:
         follower = current.follower
-        best = follower.best or follower.candidate
-        if best is not None and (current.subject is None or current.subject["id"] != best.id):
+        version = newest(current.store, follower)
+        if version != current.version:
+            current.version = version
             current.subject = take_apart(current.store, follower, current.words, None)
         return {
             "kind": "run",

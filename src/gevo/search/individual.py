@@ -54,7 +54,7 @@ def front(individuals: Iterable[Individual]) -> list[Individual]:
     shortest: dict[tuple[float, float], Individual] = {}
     for one in individuals:
         held = shortest.get((one.time, one.error))
-        if held is None or _simplicity(one) < _simplicity(held):
+        if held is None or _simpler(one.patch, held.patch):
             shortest[one.time, one.error] = one
     best: list[Individual] = []
     for _, one in sorted(shortest.items(), key=lambda item: item[0]):
@@ -63,8 +63,9 @@ def front(individuals: Iterable[Individual]) -> list[Individual]:
     return best
 
 
-def _simplicity(one: Individual) -> tuple[int, str]:
-    return len(one.patch), str(one.patch)
+def _simpler(one: Patch, other: Patch) -> bool:
+    """Whether a patch is shorter; of two that are as long, whether its text comes first."""
+    return len(one) < len(other) if len(one) != len(other) else str(one) < str(other)
 
 
 def survivors(candidates: Sequence[Individual], settings: Settings) -> list[Individual]:

@@ -6,8 +6,7 @@ function changeSection(data) {
   const subject = data.subject;
   if (!subject) return null;
   const small = subject.minimised, explained = subject.explained;
-  const checks = data.checks[subject.id] || {};
-  const validated = Object.keys(checks).length > 0 && !isStruck(data, subject.id);
+  const validated = isValidated(data, subject.id);
   const lead = small ? [`${small.id} is ${small.source} without the edits that do not pay: ${small.before} → ${plural(small.after, 'edit')}, time ratio ${small.ratio_before.toFixed(4)} → ${small.ratio_after.toFixed(4)} on the search cases (${plural(small.evaluations, 'evaluation')}). `, validated ? null : 'It has not been validated itself.']
     : [subject.role === 'best' ? `${subject.id}, the best validated variant, as the search left it: ` : `${subject.id}, a candidate that is not validated: `, 'some of its edits may do nothing. ', h('code', {}, `gevo minimize ${data.run.folder}`), ' keeps those that pay.'];
   return section('change', 'What changed', lead,

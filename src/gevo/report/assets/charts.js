@@ -63,7 +63,7 @@ function axis(box, x, y, options) {
   for (const value of options.xTicks || []) {
     const at = Math.round(x(value)) + 0.5;
     g.append(s('line', { x1: at, x2: at, y1: bottom, y2: bottom + 5, class: 'tick' }),
-      s('text', { x: at, y: bottom + 18, 'text-anchor': 'middle' }, options.xFormat ? options.xFormat(value) : short(value)));
+      s('text', { x: at, y: bottom + 18, 'text-anchor': right - at < 22 ? 'end' : 'middle' }, options.xFormat ? options.xFormat(value) : short(value)));
   }
   g.append(s('line', { x1: left, x2: right, y1: bottom + 0.5, y2: bottom + 0.5, class: 'base' }));
   if (options.xLabel) g.append(s('text', { x: right, y: bottom + 36, 'text-anchor': 'end', class: 'label' }, options.xLabel));
@@ -102,7 +102,7 @@ function lines(title, series, options = {}) {
     const x = linear([Math.min(0, ...xs), Math.max(...xs, 1)], [box.left, box.left + box.width]);
     const y = linear([options.floor === undefined ? low - pad : Math.max(options.floor, low - pad), high + pad], [box.top + box.height, box.top]);
     const root = s('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': options.alt || title },
-      axis(box, x, y, { xTicks: ticks(...x.domain, width / 90), yTicks: ticks(...y.domain, 4), xFormat: count, yFormat: options.yFormat, xLabel: options.xLabel, yLabel: options.yLabel }));
+      axis(box, x, y, { xTicks: ticks(...x.domain, width / 90).filter(Number.isInteger), yTicks: ticks(...y.domain, 4), xFormat: count, yFormat: options.yFormat, xLabel: options.xLabel, yLabel: options.yLabel }));
     if (options.mark !== undefined && options.mark >= y.domain[0] && options.mark <= y.domain[1]) {
       root.append(s('line', { x1: box.left, x2: box.left + box.width, y1: y(options.mark), y2: y(options.mark), class: 'unedited' }));
     }

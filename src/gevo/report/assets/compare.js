@@ -6,11 +6,12 @@ function comparePage(data) {
   const names = base.map((name, n) => (base.indexOf(name) === base.lastIndexOf(name) ? name : runs[n].run.folder));
   const label = (n) => h('span', {}, h('i', { class: 'dot', style: { background: colours[n] } }), names[n]);
   const splits = [...new Set(runs.flatMap((run) => Object.values(run.checks).flatMap((one) => Object.keys(one))))];
+  const several = new Set(runs.map((run) => run.run.workload)).size > 1 ? 1 : 0;
   const rows = runs.map((run, n) => {
-    const best = run.front.find((entry) => entry.id === run.best), shown = best || run.front.find((entry) => entry.id === run.candidate);
+    const best = run.claim, shown = best || run.front.find((entry) => entry.id === run.candidate);
     const checks = (shown && run.checks[shown.id]) || {};
-    return [label(n), run.run.workload, best ? h('b', {}, factor(best.ratio) + ' as fast') : 'none validated', shown ? shown.ratio.toFixed(4) : '–', shown ? (shown.exact ? 'exact' : short(shown.error)) : '–', shown ? shown.edits : '–',
-      ...splits.map((split) => (checks[split] ? (checks[split].verdict === 'ok' ? (checks[split].ratio || 1).toFixed(4) : checks[split].verdict) : '–')), shown ? shown.id : '–', count(run.evaluations), clock(run.seconds), run.status];
+    return [label(n), ...(several ? [run.run.workload] : []), best ? h('b', {}, factor(best.interval.value) + ' as fast') : 'none validated', shown ? shown.ratio.toFixed(4) : '–', shown ? (shown.exact ? 'exact' : short(shown.error)) : '–', shown ? shown.edits : '–',
+      ...splits.map((split) => (checks[split] ? (checks[split].verdict === 'ok' ? (checks[split].ratio || 1).toFixed(4) : checks[split].verdict) : '–')), shown ? shown.id : '–', count(run.evaluations), clock(run.seconds) + (run.status === 'finished' ? '' : ' ' + run.status)];
   });
   const settings = [...new Set(runs.flatMap((run) => [...Object.keys(run.run.options), ...Object.keys(run.run.versions), 'device', 'workload']))]
     .map((name) => [name, runs.map((run) => String(run.run.options[name] ?? run.run.versions[name] ?? run.run[name] ?? '–'))]);
@@ -19,7 +20,7 @@ function comparePage(data) {
   return [
     h('header', { class: 'top' }, h('div', { class: 'mark' }, 'gevo'), h('h1', {}, `${runs.length} runs compared`), h('p', { class: 'muted' }, [...new Set(runs.map((run) => `${run.run.workload} on ${run.run.device}`))].join(', '))),
     section('ratios', 'What each ended with', 'The best validated variant of each run; where there is none, the candidate, which is not called an improvement. Ratios are times relative to the unedited program.',
-      table(['run', 'workload', 'validated', 'time ratio', 'error', 'edits', ...splits.map((split) => (SPLITS[split] || [split])[0]), 'variant', 'evaluations', 'time', 'status'], rows, { right: [3, 4, 5, ...splits.map((_, n) => n + 6)], label: 'results of the runs' })),
+      table(['run', ...(several ? ['workload'] : []), 'validated gain', 'time ratio, search cases', 'error', 'edits', ...splits.map((split) => (SPLITS[split] || [split])[0]), 'variant', 'evaluations', 'time'], rows, { right: [2, 3, 4, ...splits.map((_, n) => n + 5)].map((n) => n + several), label: 'results of the runs' })),
     section('curves', 'How they got there', null, legend(runs.map((_, n) => ({ name: names[n], colour: colours[n] }))),
       lines('Fastest so far, on the search cases', runs.map((run, n) => ({ name: names[n], colour: colours[n], points: curve(run), end: run.evaluations })), { height: 320, mark: 1, extend: true, xLabel: 'evaluations', xName: 'evaluation', yLabel: 'time, relative to the unedited program', yFormat: (v) => String(+v.toFixed(4)) }),
       lines('Hypervolume', runs.map((run, n) => ({ name: names[n], colour: colours[n], points: run.history.hypervolume.map((v, k) => [run.history.last[k], v]), end: run.evaluations })), { height: 240, floor: 0, extend: true, xLabel: 'evaluations', xName: 'evaluation', yLabel: 'share of the unit square' })),

@@ -22,7 +22,7 @@ const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const count = (n) => whole.format(n);
 const share = (part, all) => (all ? (part / all >= 0.0995 || part === 0 ? Math.round((part / all) * 100) : ((part / all) * 100).toFixed(1)) : 0) + ' %';
 const factor = (ratio) => (1 / ratio < 1.0995 ? (1 / ratio).toFixed(3) : (1 / ratio).toPrecision(3)) + '×';
-const short = (value) => (value === 0 ? '0' : Math.abs(value) >= 0.001 && Math.abs(value) < 1e5 ? String(+value.toPrecision(3)) : value.toExponential(1));
+const short = (value) => (value === 0 ? '0' : Math.abs(value) >= 0.0001 && Math.abs(value) < 1e5 ? String(+value.toPrecision(3)) : value.toExponential(1));
 const amount = (value) => (Math.abs(value) >= 100 ? count(value) : short(value));
 
 function speed(ratio) {

@@ -25,10 +25,7 @@ function frontAt(data, position) {
 }
 
 const isStruck = (data, name) => Object.values(data.checks[name] || {}).some((check) => check.verdict !== 'ok');
-const isValidated = (data, name) => {
-  const entry = data.front.find((one) => one.id === name);
-  return !!entry && entry.validated && name !== 'v0';
-};
+const isValidated = (data, name) => name in data.measured && !isStruck(data, name);
 
 // How far to the right to look: beyond it are variants much slower than the unedited program.
 function ratioDomain(data) {
@@ -162,7 +159,7 @@ function frontChart(data) {
       ghosts.slice(-9, -1).forEach((n, k, all) => { const d = path(stair(frontAt(data, n))); if (d) g.append(s('path', { d, class: 'ghost', opacity: 0.12 + (0.4 * k) / all.length })); });
       const line = stair(names);
       if (line.length > 1) g.append(s('path', { d: path(line), class: 'frontline' }));
-      const rest = position === last ? Object.keys(data.checks).filter((name) => name !== 'v0' && !names.includes(name) && index.has(idNumber(name))) : [];
+      const rest = position === last ? Object.keys(data.checks).filter((name) => isStruck(data, name) && index.has(idNumber(name))) : [];
       const extra = state.selected && !names.includes(state.selected) && !rest.includes(state.selected) && index.has(idNumber(state.selected)) ? [state.selected] : [];
       for (const name of [...rest, ...extra, ...[...names].reverse()]) {
         const onFront = names.includes(name), at = place(index.get(idNumber(name)), onFront);
@@ -200,12 +197,12 @@ function orderChart(data) {
     const x = linear([0, Math.max(1, data.evaluations)], [left, left + box.width]), y = linear([low, high], [top + box.height, top]);
     const place = (n) => (p.ratio[n] > high ? null : [x(p.id[n]), y(p.ratio[n])]);
     return cloud(data, { width, height, place, visible: () => true, alt: 'Time ratio of every working variant', overlay: () => {
-      const g = s('g', {}, axis(box, x, y, { xTicks: ticks(...x.domain, width / 100), xFormat: count, yTicks: ticks(...y.domain, 5), yFormat: (v) => String(+v.toFixed(4)), xLabel: 'evaluations', yLabel: 'time, relative to the unedited program' }));
+      const g = s('g', {}, axis(box, x, y, { xTicks: ticks(...x.domain, width / 100).filter(Number.isInteger), xFormat: count, yTicks: ticks(...y.domain, 5), yFormat: (v) => String(+v.toFixed(4)), xLabel: 'evaluations', yLabel: 'time, relative to the unedited program' }));
       g.append(s('line', { x1: left, x2: left + box.width, y1: y(1), y2: y(1), class: 'unedited' }));
       const order = p.id.map((id, n) => n).sort((a, b) => p.id[a] - p.id[b]);
       let least = Infinity;
       const best = [];
-      for (const n of order) if (p.ratio[n] < least) { least = p.ratio[n]; best.push(n); }
+      for (const n of order) if (p.ratio[n] < least && !isStruck(data, 'v' + p.id[n])) { least = p.ratio[n]; best.push(n); }
       const line = best.map((n) => [x(p.id[n]), y(p.ratio[n])]);
       if (line.length) line.push([x(Math.max(data.evaluations, p.id[best.at(-1)])), line.at(-1)[1]]);
       g.append(s('path', { d: path(steps(line)), class: 'line', style: { stroke: 'var(--accent)' } }));

@@ -24,10 +24,10 @@ addEventListener('hashchange', fromAddress);
 
 const SECTIONS = [
   ['top', top_, (d) => [d.status, d.running, d.gone, d.evaluations, d.seconds]],
-  ['headline', headline, (d) => [d.front, d.checks, d.best, d.candidate, d.running]],
-  ['front', frontSection, (d) => [d.points.id.length, d.front, d.checks]],
+  ['headline', headline, (d) => [d.front, d.checks, d.claim, d.candidate, d.running]],
+  ['front', frontSection, (d) => [d.points.id.length, d.front, d.checks, d.measured]],
   ['progress', progressSection, (d) => [d.points.id.length, d.history.generation.length, d.evaluations]],
-  ['change', changeSection, (d) => [d.subject && d.subject.id, d.subject && !!d.subject.explained, d.checks]],
+  ['change', changeSection, (d) => [d.subject && [d.subject.id, d.subject.role, !!d.subject.explained], d.checks]],
   ['cost', costSection, (d) => [!!d.costs]],
   ['kinds', kindSection, (d) => d.kinds],
   ['verdicts', verdictSection, (d) => d.verdicts],

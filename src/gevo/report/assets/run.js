@@ -24,7 +24,7 @@ function costLines(old, now, variant) {
   const names = [...new Set([...Object.keys(old.lines), ...Object.keys(now.lines)])];
   const rows = names.map((name) => [name, sum(old.lines[name]), sum(now.lines[name]), old.lines[name] || now.lines[name]]).sort((a, b) => Math.max(b[1], b[2]) - Math.max(a[1], a[2]));
   return h('details', { class: 'fold', open: true }, h('summary', {}, 'By source line'), table(['line', 'unedited', variant, 'change', 'mostly'], rows.slice(0, 12).map(([name, a, b, spent]) => [
-    h('code', {}, name.split('/').at(-1)), count(a), count(b), h('span', { class: b < a ? 'less' : b > a ? 'more' : '' }, (b > a ? '+' : b < a ? '−' : '') + count(Math.abs(b - a))),
+    name.endsWith(':0') ? h('span', { class: 'muted' }, 'no line of its own') : h('code', {}, name.split('/').at(-1)), count(a), count(b), h('span', { class: Math.round(b - a) < 0 ? 'less' : Math.round(b - a) > 0 ? 'more' : '' }, (Math.round(b - a) === 0 ? '' : b > a ? '+' : '−') + count(Math.abs(b - a))),
     Object.entries(spent).sort((p, q) => q[1] - p[1])[0]?.[0] || '']), { right: [1, 2, 3], label: 'cycles by source line' }));
 }
 

@@ -4,51 +4,52 @@ const SPLITS = {
   search: ['search cases', 'judged every variant'],
   'held-out': ['held-out cases', 'other sizes and seeds, never seen by the search'],
   large: ['large case', 'much larger than any other'],
-  fresh: ['fresh cases', 'drawn anew for this check alone'],
+  fresh: ['fresh cases', 'drawn anew for this check; the claim is measured on these'],
 };
 
-function between(ratio, spread) {
-  return spread ? `${factor(ratio * (1 + spread))} to ${factor(ratio / (1 + spread))}` : '';
-}
+const bounds = (interval) => (interval && interval.runs > 1 ? `${factor(interval.high)} to ${factor(interval.low)}${interval.settled ? '' : ', not as sure as it was meant to be'}` : '');
 
 function tile(value, label, note, kind) {
   return h('div', { class: 'tile ' + (kind || '') }, h('div', { class: 'value' }, value), h('div', { class: 'label' }, label), note && h('div', { class: 'note' }, note));
 }
 
-function checkTiles(data, name) {
-  const checks = data.checks[name] || {};
-  const order = [...new Set(['held-out', 'fresh', 'large', ...Object.keys(checks)])].filter((split) => split !== 'search');
-  return order.filter((split) => checks[split] || split === 'held-out').map((split) => {
+function checkTiles(data, entry) {
+  const checks = data.checks[entry.id] || {};
+  const order = [...new Set(['held-out', 'fresh', 'large', ...Object.keys(checks)])];
+  const other = order.filter((split) => checks[split] || split === 'held-out').map((split) => {
     const check = checks[split], [label, meaning] = SPLITS[split] || [split, ''];
     if (!check) return tile('–', label, 'not tried', 'untried');
     if (check.verdict !== 'ok') return tile('✗ ' + check.verdict, label, check.detail || meaning, 'failed');
-    return tile(check.ratio ? factor(check.ratio) : 'passed', h('span', {}, h('i', { class: 'tick' }, '✓'), label), between(check.ratio, check.spread) || meaning, 'passed');
+    return tile(check.ratio ? factor(check.ratio) : 'passed', h('span', {}, h('i', { class: 'tick' }, '✓'), label), meaning, check.ratio && check.ratio >= 1 ? 'untried' : 'passed');
   });
+  return [tile(factor(entry.ratio), 'search cases', 'these judged every variant', 'untried'), other];
 }
 
 function headline(data) {
-  const run = data.run, best = data.front.find((entry) => entry.id === data.best);
-  const candidate = data.front.find((entry) => entry.id === data.candidate);
-  const deterministic = run.device.startsWith('sim');
+  const best = data.claim, candidate = data.front.find((entry) => entry.id === data.candidate);
+  const deterministic = data.run.device.startsWith('sim'), going = data.live && data.running;
   const struck = Object.keys(data.checks).filter((name) => isStruck(data, name));
   const children = [];
   if (best) {
+    const ratio = best.interval.value;
     children.push(h('div', { class: 'claim' },
-      h('p', { class: 'big' }, factor(best.ratio), h('small', {}, ' as fast')),
-      h('p', {}, h('a', { href: '#' + best.id }, best.id), ` takes ${best.ratio.toFixed(3)} of the unedited program's time on the search cases`,
-        best.spread ? ` (${between(best.ratio, best.spread)})` : deterministic ? ', in cycles of the model, which do not vary' : '',
+      h('p', { class: 'big' }, factor(ratio), h('small', {}, ' as fast')),
+      bounds(best.interval) && h('p', { class: 'bounds' }, bounds(best.interval)),
+      h('p', {}, best.id === data.best ? h('a', { href: '#' + best.id }, best.id) : [best.id, ', the minimal patch of ', h('a', { href: '#' + data.best }, data.best), ','],
+        ` takes ${ratio.toFixed(3)} of the unedited program's time on cases that the search never used`, best.interval.runs > 1 ? `, measured ${count(best.interval.runs)} times` : deterministic ? ', in cycles of the model, which do not vary' : '',
         `; ${best.exact ? 'its output is exact' : 'its error is ' + short(best.error)}; ${plural(best.edits, 'edit')}.`),
-      deterministic && best.ratio > 0.95 && h('p', { class: 'caution' }, 'Differences under 3 to 5 % are within what the model does not know.'),
-      candidate && candidate.id !== best.id && h('p', { class: 'muted' }, `${candidate.id} takes less time (ratio ${candidate.ratio.toFixed(3)}) but has not been validated.`)),
-    h('div', { class: 'tiles' }, checkTiles(data, best.id)));
+      deterministic && ratio > 0.95 && h('p', { class: 'caution' }, 'Differences under 3 to 5 % are within what the model does not know.'),
+      candidate && candidate.id !== data.best && h('p', { class: 'muted' }, `${candidate.id} takes less time on the search cases (ratio ${candidate.ratio.toFixed(3)}), but its gain has not been validated.`)),
+    h('div', { class: 'tiles' }, checkTiles(data, best)));
   } else if (candidate) {
+    const why = candidate.interval ? `it passed all checks, but on cases that the search never used its time ratio is ${candidate.interval.value.toFixed(3)}${candidate.interval.runs > 1 ? ` (up to ${candidate.interval.high.toFixed(3)})` : ''}.`
+      : going ? 'the front is checked on other inputs when the search ends.' : 'it has not been through all checks on inputs that the search never used.';
     children.push(h('div', { class: 'claim none' },
-      h('p', { class: 'big' }, 'No improvement validated', data.live && data.running ? h('small', {}, ' yet') : ''),
-      h('p', {}, h('a', { href: '#' + candidate.id }, candidate.id), ` takes ${candidate.ratio.toFixed(3)} of the unedited program's time on the search cases. It is a candidate: `,
-        data.live && data.running ? 'the front is checked on other inputs when the search ends.' : 'it has not passed on inputs that the search never saw.')),
-    h('div', { class: 'tiles' }, tile(candidate.ratio.toFixed(3), 'candidate', 'time ratio, search cases only', 'untried'), checkTiles(data, candidate.id)));
+      h('p', { class: 'big' }, 'No improvement validated', going ? h('small', {}, ' yet') : ''),
+      h('p', {}, h('a', { href: '#' + candidate.id }, candidate.id), ` takes ${candidate.ratio.toFixed(3)} of the unedited program's time on the search cases. It is a candidate: `, why)),
+    h('div', { class: 'tiles' }, checkTiles(data, candidate)));
   } else {
-    children.push(h('div', { class: 'claim none' }, h('p', { class: 'big' }, data.baseline ? 'No improvement found' : 'Not begun', data.live && data.running ? h('small', {}, ' yet') : ''),
+    children.push(h('div', { class: 'claim none' }, h('p', { class: 'big' }, data.baseline ? 'No improvement found' : 'Not begun', going ? h('small', {}, ' yet') : ''),
       h('p', {}, data.baseline ? 'No variant that works takes less time than the unedited program.' : 'The unedited program has not been judged.')));
   }
   if (struck.length) children.push(h('p', { class: 'struck-note' }, `${plural(struck.length, 'variant')} looked good on the search cases and failed on others (${struck.slice(0, 6).join(', ')}${struck.length > 6 ? ' …' : ''}): struck from the front.`));
@@ -123,7 +124,7 @@ function overTime(data, names) {
   const all = data.generations;
   if (all.length < 2) return null;
   return figure('Verdicts by generation', (width) => {
-    const left = 52, top = 10, height = 150, bottom = 36, box = { left, top, width: width - left - 14, height: height - top - bottom };
+    const left = 52, top = 10, height = 164, bottom = 46, box = { left, top, width: width - left - 14, height: height - top - bottom };
     const bins = Math.min(120, all.length), x = linear([1, all.at(-1)[0] + 1], [left, left + box.width]), y = linear([0, 1], [top + box.height, top]);
     const root = s('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': 'share of each verdict by generation' },
       axis(box, x, y, { xTicks: ticks(...x.domain, width / 100).filter(Number.isInteger), xFormat: count, yTicks: [0, 0.5, 1], yFormat: (v) => v * 100 + ' %', xLabel: 'generation' }));

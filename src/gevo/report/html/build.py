@@ -51,7 +51,7 @@ def _single(folder: Path, *, run: bool) -> tuple[str, dict[str, Any]]:
         follower.read()
         words = Describer(store, follower.config)
         workload, obstacle = _workload(follower) if run else (None, "")
-        data = {
+        data: dict[str, Any] = {
             "kind": "run",
             "run": facts(store, follower),
             **follower.summary(words),
@@ -59,7 +59,7 @@ def _single(folder: Path, *, run: bool) -> tuple[str, dict[str, Any]]:
             "subject": take_apart(store, follower, words, workload),
         }
     if run:
-        data |= _costs(folder, follower, obstacle)
+        data |= _costs(folder, follower, data["claim"]["id"] if data["claim"] else "", obstacle)
     return f"gevo: {follower.config.workload} on {follower.config.device}", data
 
 
@@ -71,19 +71,18 @@ def _workload(follower: Follower) -> tuple[Workload | None, str]:
         return None, str(error)
 
 
-def _costs(folder: Path, follower: Follower, obstacle: str) -> dict[str, Any]:
+def _costs(folder: Path, follower: Follower, name: str, obstacle: str) -> dict[str, Any]:
     """Where the cycles go before and after, of the best validated variant on a modelled GPU."""
-    best = follower.best
-    if best is None or not follower.config.device.startswith("sim:"):
+    if not name or not follower.config.device.startswith("sim:"):
         return {}
     if obstacle:
         return {"obstacle": obstacle}
     try:
-        found = costs(folder, best.id)
+        found = costs(folder, name)
         named = msgspec.structs.replace(
             found,
-            before={demangle(name): total for name, total in found.before.items()},
-            after={demangle(name): total for name, total in found.after.items()},
+            before={demangle(kernel): total for kernel, total in found.before.items()},
+            after={demangle(kernel): total for kernel, total in found.after.items()},
         )
         return {"costs": msgspec.to_builtins(named)}
     except GevoError as error:

@@ -26,5 +26,8 @@ def _run(folder: Path) -> dict[str, Any]:
         follower.read()
         summary = follower.summary(lambda _patch: [])
         found = facts(store, follower)
-    kept = ("status", "evaluations", "seconds", "best", "candidate", "front", "checks", "history")
+    kept = (
+        *("status", "evaluations", "seconds", "best", "claim", "candidate"),
+        *("front", "checks", "history"),
+    )
     return {"run": found, **{name: summary[name] for name in kept}}

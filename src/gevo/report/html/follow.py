@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from gevo.analyze.kept import intervals
 from gevo.config import read_config, settings_of
 from gevo.errors import StoreError
@@ -21,6 +23,7 @@ from gevo.tally import Tally, best_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gevo.analyze.findings import Interval
     from gevo.evaluate.verdict import Evaluation
     from gevo.patch import Patch
     from gevo.result import Entry
@@ -71,9 +74,9 @@ class Follower:
         self._examples: dict[str, tuple[int, str]] = {}
         self._patches: dict[int, Patch] = {}
         self._numbers: dict[int, list[int]] = {}
-        self._spreads: dict[int, float] = {}
-        """How far the ratio of a variant may be off, relative to it."""
         self.checks: dict[int, dict[str, Evaluation]] = {}
+        self._struck: set[int] = set()
+        self._measured: dict[str, Interval] = {}
 
     def read(self) -> bool:
         """Read what is new in the store; returns whether anything is."""
@@ -93,8 +96,16 @@ class Follower:
             for id_, splits in checks.items():
                 for split, evaluation in splits.items():
                     self.tally.validate(id_, split, evaluation)
-            for id_, interval in intervals(self._store).items():
-                self.tally.measure(parse_id(id_), interval)
+                failed = not all(one.ok for one in splits.values())
+                if failed and id_ > 0 and id_ not in self._struck:
+                    self._struck.add(id_)
+                    self._history.drop(id_)
+        measured = intervals(self._store)  # kept after the checks that it sums up
+        if measured != self._measured:
+            self._measured = measured
+            fresh = True
+            for name, interval in measured.items():
+                self.tally.measure(parse_id(name), interval)
         return fresh
 
     def _take(self, row: Row) -> None:
@@ -119,8 +130,6 @@ class Follower:
             return
         self._patches[row.id] = row.patch
         self._numbers[row.id] = numbers
-        if evaluation.spread:
-            self._spreads[row.id] = evaluation.spread + self._unedited.spread
         ratio = self.ratio(evaluation, self._unedited)
         clamped = evaluation.error if evaluation.error > self.settings.rounding else 0.0
         self._history.add(row.generation, (ratio, clamped, len(row.patch), row.id))
@@ -153,7 +162,10 @@ class Follower:
 
     @property
     def best(self) -> Entry | None:
-        """The fastest variant that passed all checks: the only one to be called an improvement."""
+        """The fastest variant whose gain was validated: the only one to be called an improvement.
+
+        It may have a minimal patch, which then stands for it.
+        """
         return best_of(self.front, exact=False)
 
     @property
@@ -192,9 +204,11 @@ class Follower:
             "seconds": seconds,
             "baseline": self._baseline(),
             "best": best and best.id,
+            "claim": best and self._entry(self.tally.minimal(self._store, best)),
             "candidate": candidate and candidate.id,
             "front": [self._entry(entry) for entry in self.front],
             "checks": {format_id(id_): self._checked(id_) for id_ in self.checks},
+            "measured": msgspec.to_builtins(self._measured),
             "history": steps,
             "verdicts": {name: self.tally.verdicts[name] for name in verdicts},
             "examples": {
@@ -226,11 +240,11 @@ class Follower:
         return {
             "id": entry.id,
             "ratio": entry.ratio,
-            "spread": self._spreads.get(parse_id(entry.id), 0.0),
             "error": entry.error,
             "exact": entry.exact,
             "edits": entry.edits,
             "validated": entry.validated,
+            "interval": msgspec.to_builtins(entry.interval),
         }
 
     def _checked(self, id_: int) -> dict[str, Any]:
@@ -240,7 +254,6 @@ class Follower:
             split: {
                 "verdict": evaluation.verdict.value,
                 "ratio": self.ratio(evaluation, unedited.get(split)) if evaluation.ok else None,
-                "spread": evaluation.spread,
                 "error": evaluation.error,
                 "detail": evaluation.detail[:400],
             }

@@ -41,13 +41,20 @@ class History:
         self._bound = bound
         self._points: dict[int, list[Point]] = defaultdict(list)
         self._steps: dict[int, _Step] = {}
-        self._top = 0.0
         self.ever: set[int] = set()
         """Variants that were on the front after some generation."""
 
     def add(self, generation: int, point: Point) -> None:
         self._points[generation].append(point)
-        self._top = max(self._top, point[1])
+
+    def drop(self, id_: int) -> None:
+        """Forget a variant that was struck: the front is then as if it had never been."""
+        for generation, points in self._points.items():
+            kept = [point for point in points if point[3] != id_]
+            if len(kept) < len(points):
+                self._points[generation] = kept
+        self.ever.clear()
+        self._steps.clear()
 
     def steps(self) -> dict[str, list[Any]]:
         """Generation by generation: the last id so far, the best ratio, the hypervolume, the front.
@@ -64,7 +71,7 @@ class History:
             step = self._steps.get(generation)
             if step is None or step.members != len(points) or step.before is not before:
                 step = self._steps[generation] = self._step(points, before)
-            last = max(last, *(point[3] for point in points))
+            last = max([last, *(point[3] for point in points)])
             columns["generation"].append(generation)
             columns["last"].append(last)
             columns["best"].append(round(step.front[0][0], 6))

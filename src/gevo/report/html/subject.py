@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gevo.analyze.findings import Explanation, Minimised
+from gevo.analyze.kept import explained, minimised
 from gevo.errors import GevoError
 from gevo.program import restore
 from gevo.report.html.diff import side_by_side
@@ -19,6 +19,7 @@ from gevo.report.html.source import marked_source
 from gevo.store import parse_id
 
 if TYPE_CHECKING:
+    from gevo.analyze.findings import Minimised
     from gevo.config import Config
     from gevo.patch import Patch
     from gevo.program import Program
@@ -55,10 +56,16 @@ def _restore(store: Store, config: Config) -> Program | None:
 
 def _minimal(store: Store, entry: Entry | None) -> Minimised | None:
     """The minimal patch of this variant; if it has none, the fastest that there is."""
-    found = store.get("minimised", dict[str, Minimised], {})
+    found = minimised(store)
     if entry is not None and entry.id in found:
         return found[entry.id]
     return min(found.values(), key=lambda one: (one.ratio_after, one.id), default=None)
+
+
+def newest(store: Store, follower: Follower) -> tuple[object, ...]:
+    """Changes when there is something else, or something more, to take apart."""
+    entry = follower.best or follower.candidate
+    return entry and entry.id, len(minimised(store)), len(explained(store))
 
 
 def take_apart(
@@ -75,9 +82,9 @@ def take_apart(
         return None
     row = store.variant(parse_id(id_))
     sentences = words(row.patch)
-    explained = store.get("explained", dict[str, Explanation], {}).get(id_)
-    if explained is not None and len(explained.edits) == len(row.patch):
-        sentences = [story.sentence for story in explained.edits]
+    apart = explained(store).get(id_)
+    if apart is not None and len(apart.edits) == len(row.patch):
+        sentences = [story.sentence for story in apart.edits]
     return {
         "id": id_,
         "role": role,
@@ -87,7 +94,7 @@ def take_apart(
         "ratio": follower.ratio(row.evaluation, store.variant(0).evaluation),
         "error": row.evaluation.error,
         "minimised": msgspec.to_builtins(minimal),
-        "explained": msgspec.to_builtins(explained),
+        "explained": msgspec.to_builtins(apart),
         "source": marked_source(store, follower.config.spec, workload, _places(words, row.patch)),
         "diff": side_by_side(words.program, row.patch) if words.program else None,
     }
