@@ -1,0 +1,72 @@
+"""Model workloads for tests of the evaluator: an honest one, and one whose edits are whole programs."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from gevo.model import ModelWorkload
+from gevo.patch import Patch
+from gevo.program import Variant
+from gevo.workload import Case
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "device"))
+
+
+class HostileProgram:
+    """Its text is an honest program; an edit ``KIND N`` puts a hostile one in its place."""
+
+    kinds = ("honest",)
+    digest = "hostile"
+
+    @property
+    def text(self):
+        from hostile import HONEST
+
+        return HONEST
+
+    def apply(self, patch: Patch) -> Variant:
+        from hostile import MAKERS
+
+        text = self.text
+        for edit in patch:
+            if edit.kind == "honest":
+                text = text.replace("@honest", f"@honest{edit.args[0]}")
+            else:
+                text = MAKERS[edit.kind.replace("-", "_")][0](int(edit.args[0]))
+        return Variant(patch, text)
+
+    def verify(self, text):
+        return None
+
+    def marked(self):
+        return self.text
+
+
+class Hostile(ModelWorkload):
+    inputs = ("x",)
+
+    def program(self):
+        return "honest.mlir"
+
+    def load(self):
+        return HostileProgram()
+
+    def restore(self, text):
+        return HostileProgram()
+
+    def data(self, split):
+        return Case(x=np.arange(4, dtype=np.float32), labels=2 * np.arange(4, dtype=np.float32))
+
+    def error(self, outputs, data):
+        return float(np.abs(outputs - data.labels).max())
+
+
+class UsesJax(Hostile):
+    """A backend in the worker: no child could be forked from it."""
+
+    def data(self, split):
+        import jax.numpy as jnp
+
+        case = super().data(split)
+        return Case(x=np.asarray(jnp.asarray(case.x) + 0), labels=case.labels)

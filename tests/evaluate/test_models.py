@@ -1,0 +1,71 @@
+"""Models through the real evaluator and XLA: what variants can do to it, and what is judged."""
+
+import os
+import random
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from gevo.errors import WorkloadError
+from gevo.evaluate.local import Local
+from gevo.find import Spec
+
+from .conformance import patch
+from .processes import all_gone, workers_of
+
+pytest.importorskip("jax")
+sys.path.insert(0, str(Path(__file__).parents[1] / "device"))
+from hostile import MAKERS  # noqa: E402  (it needs JAX)
+
+FILE = str(Path(__file__).with_name("models.py"))
+COUNT = int(os.environ.get("GEVO_HOSTILE", "40"))
+"""How many programs are tried; 500 take some minutes."""
+VERDICTS = {
+    "abort": {"crash"},
+    "hang": {"timeout", "memory"},
+    "memory": {"memory"},
+    "compile": {"compile"},
+    "nan": {"nonfinite"},
+    "shape": {"wrong"},
+}
+
+
+@pytest.fixture(autouse=True)
+def no_orphans():
+    yield
+    assert all_gone(), f"left behind: {workers_of(os.getpid())}"
+
+
+@pytest.mark.slow
+def test_hostile_programs_get_their_verdicts_and_the_search_goes_on():
+    kinds = sorted(MAKERS)
+    slow = [kind for kind in kinds if MAKERS[kind][1] == "hang"]
+    quick = [kind for kind in kinds if MAKERS[kind][1] != "hang"]
+    rng = random.Random(1)
+    chosen = [*slow, *(rng.choice(quick) for _ in range(COUNT - len(slow)))]
+    rng.shuffle(chosen)
+    with Local(Spec(FILE, "Hostile"), device="xla:cpu", workers=2, patience=4.0) as evaluator:
+        evaluator.prepare()
+        for number, kind in enumerate(chosen):
+            evaluator.submit(number, patch(kind.replace("_", "-"), number))
+            evaluator.submit(("honest", number), patch("honest", number))
+        results = dict(evaluator.results())
+    assert len(results) == 2 * COUNT
+    bad = {
+        kind: (results[number].verdict.value, results[number].detail)
+        for number, kind in enumerate(chosen)
+        if results[number].verdict.value not in VERDICTS[MAKERS[kind][1]]
+    }
+    print(Counter(results[number].verdict.value for number in range(COUNT)))
+    assert bad == {}
+    assert all(results["honest", number].ok for number in range(COUNT))
+
+
+def test_a_worker_that_computes_with_jax_is_refused():
+    with (
+        pytest.raises(WorkloadError, match="does not survive a fork"),
+        Local(Spec(FILE, "UsesJax"), device="xla:cpu") as evaluator,
+    ):
+        evaluator.prepare()
