@@ -17,7 +17,7 @@ from .processes import all_gone, workers_of
 
 pytest.importorskip("jax")
 sys.path.insert(0, str(Path(__file__).parents[1] / "device"))
-from hostile import MAKERS  # noqa: E402  (it needs JAX)
+from hostile import MAKERS
 
 FILE = str(Path(__file__).with_name("models.py"))
 COUNT = int(os.environ.get("GEVO_HOSTILE", "40"))

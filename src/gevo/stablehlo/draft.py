@@ -17,7 +17,7 @@ from gevo.stablehlo.resize import resize, splat
 from gevo.stablehlo.tensor import Tensor, tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 NEAREST = 48
 """Repair chooses among this many nearest values; farther ones cost time and rarely help."""
@@ -270,7 +270,8 @@ class Draft:
         kind = self.facts(id_).results[0]
         same: list[str] = []
         others: list[str] = []
-        for seen, (user, number) in enumerate(self._slots(id_)):
+        block, position = self.position(id_)
+        for seen, (user, number) in enumerate(self._slots(self.body(block)[position + 1 :])):
             (same if self.facts(user).slots[number] == kind else others).append(f"{user} {number}")
             if len(same) == NEAREST or seen == FARTHEST:
                 break
@@ -283,18 +284,14 @@ class Draft:
         self.set_operand(user, int(number), self.fit(self._must(id_), slot, user))
         return True
 
-    def _slots(self, id_: str) -> Iterator[tuple[str, int]]:
-        """Operands that the result of an operation could take, nearest first."""
-        block, position = self.position(id_)
-        later = list(self.body(block)[position + 1 :])
-        while later:
-            user = later.pop(0)
-            if user.startswith(HIDDEN):
-                continue
-            for number in self.facts(user).open_slots:
-                yield user, number
-            for name in reversed(self.index.inside.get(user, ())):
-                later[:0] = self.body(name)
+    def _slots(self, users: Iterable[str]) -> Iterator[tuple[str, int]]:
+        """The operands of these operations and of what is in them that may be replaced."""
+        for user in users:
+            if not user.startswith(HIDDEN):
+                for number in self.facts(user).open_slots:
+                    yield user, number
+                for block in self.index.inside.get(user, ()):
+                    yield from self._slots(self.body(block))
 
     def finish(self) -> None:
         """Take out what repair made and nothing uses any more."""

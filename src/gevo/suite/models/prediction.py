@@ -41,7 +41,10 @@ class Prediction(ModelWorkload):
         return self.groups[0] * self.groups[1]
 
     def data(self, split: Split) -> Case:
-        found = self.images(split)
+        return self.case(self.images(split))
+
+    def case(self, found: Images) -> Case:
+        """The case of some images, as many as the program takes."""
         pixels = self.normal(found.images)
         return Case(
             weights=_weights(self.trained),

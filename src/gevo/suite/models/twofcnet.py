@@ -31,9 +31,12 @@ class TwoFCNet(ModelWorkload):
         return train
 
     def data(self, split: Split) -> Case:
-        held_out = split != "search"
-        rng = np.random.default_rng(1 if held_out else 0)
-        batches, unseen = (_mnist if has_mnist() else _digits)(rng, held_out=held_out)
+        return self.case(0 if split == "search" else 1)
+
+    def case(self, number: int) -> Case:
+        """One training: number 0 is the search's, 1 is held out, and 2 to 4 are further ones."""
+        rng = np.random.default_rng(number)
+        batches, unseen = (_mnist if has_mnist() else _digits)(rng, number)
         return Case(
             weights=_start(rng, batches.images.shape[-1]),
             images=batches.images,
@@ -47,19 +50,18 @@ class TwoFCNet(ModelWorkload):
         return 1 - accuracy(hidden @ outputs["w2"] + outputs["b2"], data.classes)
 
 
-def _mnist(rng: np.random.Generator, *, held_out: bool) -> tuple[Images, Images]:
-    steps = 312
-    count = steps * BATCH
+def _mnist(rng: np.random.Generator, number: int) -> tuple[Images, Images]:
+    count = 312 * BATCH
     train = mnist("train")
-    seen = train.part(count if held_out else 0, count)
-    unseen = mnist("t10k").part(0, 10_000) if held_out else train.part(50_000, 5_000)
+    seen = train.part(number * count, count)
+    unseen = mnist("t10k").part(0, 10_000) if number else train.part(50_000, 5_000)
     return _batches(_flat(seen, 255), rng.permutation(count)), _flat(unseen, 255)
 
 
-def _digits(rng: np.random.Generator, *, held_out: bool) -> tuple[Images, Images]:
+def _digits(rng: np.random.Generator, number: int) -> tuple[Images, Images]:
     passes, count, tested = 10, 896, 448
     order = np.concatenate([rng.permutation(count) for _ in range(passes)])
-    unseen = digits().part(count + (tested if held_out else 0), tested)
+    unseen = digits().part(count + (tested if number else 0), tested)
     return _batches(_flat(digits().part(0, count), 16), order), _flat(unseen, 16)
 
 
