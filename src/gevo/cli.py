@@ -1,4 +1,4 @@
-"""The command line: gevo run | resume | show | validate | minimize | explain | export | suite | devices."""
+"""The command line: gevo run | resume | show | validate | minimize | explain | export | report | watch …"""
 
 import sys
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from gevo.suite import SUITE
 
 app = App(
     name="gevo",
-    help="Make GPU kernels faster by evolving their LLVM-IR, with evidence for every gain.",
+    help="Make GPU kernels and ML programs faster by evolving their IR, with evidence for every gain.",
     version=lambda: version("gevo"),
     help_format="plaintext",
 )
@@ -269,6 +269,44 @@ def export(
         save(exported, output)
     for line in told(exported):
         print(line, file=sys.stderr)
+
+
+@app.command
+def report(run: Path, /, *others: Path, output: Path | None = None, cost: bool = True) -> None:
+    """Write one HTML file that shows a run, or compares several; it opens offline.
+
+    Parameters
+    ----------
+    run
+        The run's folder.
+    others
+        More runs, to compare them with it.
+    output
+        The file to write; report.html in the run's folder if not given, or comparison.html beside it.
+    cost
+        Load the workload and run the best variant once more, to show where its cycles go.
+
+    """
+    from gevo.report.html import write_report  # noqa: PLC0415  (only this command needs it)
+
+    print(write_report([run, *others], output, cost=cost))
+
+
+@app.command(name="watch")
+def watch_(run: Path, /, *, port: int = 0) -> None:
+    """Serve the page of a run in progress, on this machine only, until Ctrl-C.
+
+    Parameters
+    ----------
+    run
+        The run's folder; the run may begin later.
+    port
+        Where to serve it; any free port if 0.
+
+    """
+    from gevo.report.watch import watch  # noqa: PLC0415  (only this command needs it)
+
+    watch(run, port, say=lambda line: print(line, flush=True))
 
 
 @app.command
