@@ -28,16 +28,16 @@ PATCHES = 2_500_000
 """About so many characters are spent on the patches of variants; those ever on the front come first."""
 
 
-def write_report(runs: Sequence[Path], output: Path | None = None, *, run: bool = True) -> Path:
+def write_report(runs: Sequence[Path], output: Path | None = None, *, cost: bool = True) -> Path:
     """Write the page of a run, or of several to compare; returns where it is.
 
-    Without `run` nothing of the workload is loaded or run, and the page has no cost breakdown.
+    Without `cost` nothing of the workload is loaded or run, and the page has no cost breakdown.
     """
     if not runs:
         raise OptionError("no run given; name the folder of a run")
     if len(runs) == 1:
         output = output or runs[0] / "report.html"
-        title, data = _single(runs[0], run=run)
+        title, data = _single(runs[0], cost=cost)
     else:
         output = output or runs[0].parent / "comparison.html"
         title, data = compared(runs)
@@ -45,12 +45,12 @@ def write_report(runs: Sequence[Path], output: Path | None = None, *, run: bool 
     return output
 
 
-def _single(folder: Path, *, run: bool) -> tuple[str, dict[str, Any]]:
+def _single(folder: Path, *, cost: bool) -> tuple[str, dict[str, Any]]:
     with Store.open(folder, readonly=True) as store:
         follower = Follower(store)
         follower.read()
         words = Describer(store, follower.config)
-        workload, obstacle = _workload(follower) if run else (None, "")
+        workload, obstacle = _workload(follower) if cost else (None, "")
         data: dict[str, Any] = {
             "kind": "run",
             "run": facts(store, follower),
@@ -58,7 +58,7 @@ def _single(folder: Path, *, run: bool) -> tuple[str, dict[str, Any]]:
             **logs(follower),
             "subject": take_apart(store, follower, words, workload),
         }
-    if run:
+    if cost:
         data |= _costs(folder, follower, data["claim"]["id"] if data["claim"] else "", obstacle)
     return f"gevo: {follower.config.workload} on {follower.config.device}", data
 
