@@ -1,4 +1,4 @@
-"""The command line: gevo run | resume | show | validate | minimize | explain | export | report | watch …"""
+"""The command line: gevo run, resume, show, validate, minimize, explain, export, report, watch and more."""
 
 import sys
 from collections.abc import Sequence
