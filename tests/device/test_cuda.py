@@ -12,7 +12,7 @@ from double import ANYWHERE, FROM_A_KERNEL, OF_CALL, CUstream, Double, MisuseErr
 from launches import CHECKS
 
 from gevo.device import Limits, Poisoned, Stopped, expand, open_device
-from gevo.device.cuda import Cuda, driver, query
+from gevo.device.cuda import Cuda, driver, query, selfcheck
 from gevo.errors import DeviceError, GevoError, SourceError, UnsupportedError, WorkloadError
 
 FIXTURES = sorted((Path(__file__).parent / "fixtures").iterdir())
@@ -386,3 +386,21 @@ def test_the_double_forgives_nothing():
 def test_versions_are_written_as_people_do():
     assert driver.version(12080) == "12.8"
     assert driver.version(13000) == "13.0"
+
+
+# --- the check that people with a GPU run ----------------------------------------------------------
+
+
+def test_the_self_check_compares_with_sim():
+    device = Cuda("0", Double())
+    (line,) = selfcheck.check(device, ["reduction"])
+    assert line.good
+    assert line.error == line.noise == 0
+    assert line.microseconds > 0
+    assert "reduce" in line.resources
+    device.close()
+
+
+def test_the_self_check_tells_what_it_needs(capsys):
+    assert selfcheck.main(["sim"]) == 2
+    assert "give cuda:0" in capsys.readouterr().err
