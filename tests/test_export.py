@@ -197,7 +197,7 @@ declare i32 @llvm.nvvm.redux.sync.add(i32, i32)
 # Scripts
 
 
-@pytest.mark.parametrize("loader", LOADERS)
+@pytest.mark.parametrize("loader", [loader for loader in LOADERS if loader != "none"])
 def test_every_script_is_python_and_knows_the_launch(run, loader, tmp_path):
     made = export_variant(run, loader=loader, name="k.ptx")
     ast.parse(made.script)
@@ -251,6 +251,9 @@ def test_without_its_workload_a_file_is_still_made(run, tmp_path):
     made = export_variant(copy, "v0")
     assert any("gone.py" in note for note in made.manifest.notes)
     ast.parse(made.script)
+    unloaded = export_variant(copy, "v0", loader="none")
+    assert (unloaded.script, unloaded.manifest.notes) == ("", ())
+    assert unloaded.data == made.data
 
 
 # Models

@@ -256,7 +256,8 @@ def export(
         The GPU that PTX or machine code is made for, such as sm_80; what the source was compiled
         for if not given.
     loader
-        What the script loads kernels with: CuPy, PyCUDA or the CUDA driver API.
+        What the script loads kernels with: CuPy, PyCUDA or the CUDA driver API; none for no script,
+        and then the workload's file is not loaded.
     output
         The file to write; FILE.json and FILE.load.py come beside it.
 

@@ -92,7 +92,8 @@ def export_variant(
 ) -> Exported:
     """One variant in a form to use; by default the best that passed all checks.
 
-    `arch` is the GPU that PTX and machine code are made for, `name` what the file will be called.
+    `arch` is the GPU that PTX and machine code are made for, `name` what the file will be called. With
+    the loader ``none`` there is no script, and nothing of the workload is loaded or run.
     """
     with Store.open(run, readonly=True) as store:
         config = read_config(store)
@@ -108,12 +109,13 @@ def export_variant(
         program = _restore(store)
         text = program.apply(row.patch).text
         file = name or f"{config.workload.lower()}-{format_id(row.id)}.{_ending(chosen)}"
+        spec = None if loader == "none" else config.spec
         made = (
             Made(_lines(row.patch).encode())
             if chosen == "patch"
-            else of_kernels(chosen, text, program.text, arch, config)
+            else of_kernels(chosen, text, program.text, arch, spec)
             if config.ir == "llvm"
-            else of_model(chosen, text, config)
+            else of_model(chosen, text, spec)
         )
         command = ["gevo export", run.name, f"--variant {variant}", f"--format {chosen}"]
         command += [f"--arch {arch}"] if arch else []
@@ -213,7 +215,7 @@ def _about(row: Row, config: Config, file: str, variables: list[str]) -> str:
 def _script(form: Form, loader: Loader, file: str, about: str, made: Made) -> str:
     if form in ("ptx", "cubin"):
         return snippets.kernel_script(loader, file, about, made.launches)
-    if form in ("mlir", "bytecode", "jax"):
+    if form in ("mlir", "bytecode", "jax") and loader != "none":
         return snippets.model_script(form, file, about)
     return ""
 

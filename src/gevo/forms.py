@@ -3,11 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from gevo.config import Config
 from gevo.device import ptxas
 from gevo.device.ptxas import Resources
 from gevo.errors import DeviceError, one_line
-from gevo.find import load_workload
+from gevo.find import Spec, load_workload
 from gevo.llvm.apart import ptx_for
 from gevo.llvm.codegen import target
 from gevo.manifest import Pair
@@ -30,8 +29,11 @@ class Made:
     """Those of the module that the workload's host code uses."""
 
 
-def of_kernels(form: str, text: str, unedited: str, arch: str | None, config: Config) -> Made:
-    """Kernels as IR, PTX or machine code, with what ptxas says of them."""
+def of_kernels(form: str, text: str, unedited: str, arch: str | None, spec: Spec | None) -> Made:
+    """Kernels as IR, PTX or machine code, with what ptxas says of them.
+
+    The workload of `spec` is run to see how it launches them; None if it is not to be loaded.
+    """
     gpu = arch or target(text)
     if form == "ll":
         return Made(text.encode(), gpu)
@@ -46,8 +48,10 @@ def of_kernels(form: str, text: str, unedited: str, arch: str | None, config: Co
         if form == "cubin":
             raise
         made.notes.append(f"not tried whether it assembles: {missing}")
+    if spec is None:
+        return made
     try:
-        workload = load_workload(config.spec)
+        workload = load_workload(spec)
         assert isinstance(workload, KernelWorkload)
         made.launches, made.variables = record(workload, before)
     except Exception as error:  # noqa: BLE001  (host code may raise anything; the file is none the worse)
@@ -59,8 +63,11 @@ def _compare(before: dict[str, Resources], after: dict[str, Resources]) -> dict[
     return {kernel: Pair(before=before.get(kernel), after=after[kernel]) for kernel in after}
 
 
-def of_model(form: str, text: str, config: Config) -> Made:
-    """A model as StableHLO text, as a portable artefact or as one of `jax.export`."""
+def of_model(form: str, text: str, spec: Spec | None) -> Made:
+    """A model as StableHLO text, as a portable artefact or as one of `jax.export`.
+
+    The last takes what the function of the workload of `spec` takes, or flat arrays.
+    """
     from gevo.stablehlo import export  # noqa: PLC0415  (JAX loads when a model is asked for)
 
     if form == "mlir":
@@ -70,8 +77,8 @@ def of_model(form: str, text: str, config: Config) -> Made:
     made = Made(b"")
     trees: dict[str, Any] = {}
     try:
-        workload: Any = load_workload(config.spec)
-        source = workload.program()
+        workload: Any = load_workload(spec) if spec else None
+        source = workload.program() if workload else None
         if callable(source):
             trees = {"source": source, "arguments": workload.arguments(workload.data("search"))}
     except Exception as error:  # noqa: BLE001  (host code may raise anything; flat arrays always work)

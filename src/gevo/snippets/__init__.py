@@ -6,7 +6,7 @@ from typing import Literal, get_args
 from gevo.snippets import cupy, driver, pycuda
 from gevo.snippets.launches import Launch
 
-Loader = Literal["cupy", "pycuda", "cuda"]
+Loader = Literal["cupy", "pycuda", "cuda", "none"]
 LOADERS: tuple[Loader, ...] = get_args(Loader)
 
 _KERNELS = {"cupy": cupy.script, "pycuda": pycuda.script, "cuda": driver.script}
@@ -47,8 +47,8 @@ print(function)
 
 
 def kernel_script(loader: Loader, file: str, about: str, launches: Sequence[Launch]) -> str:
-    """A script that launches the kernels of a PTX or cubin file as the workload does."""
-    return _KERNELS[loader](file, about, launches)
+    """A script that launches the kernels of a PTX or cubin file as the workload does; "" for none."""
+    return _KERNELS[loader](file, about, launches) if loader in _KERNELS else ""
 
 
 def model_script(form: str, file: str, about: str) -> str:
