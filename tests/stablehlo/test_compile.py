@@ -1,0 +1,80 @@
+"""XLA compiles what edits make, and the unedited program computes what its source does."""
+
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+from jax.extend import backend
+
+from gevo import stablehlo
+from gevo.patch import Patch
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+def compiled(text):
+    client = backend.get_backend("cpu")
+    options = backend.get_compile_options(
+        num_replicas=1,
+        num_partitions=1,
+        env_options_overrides={"xla_disable_hlo_passes": "constant_folding"},
+    )
+    return client.compile_and_load(stablehlo.canonical(text), client.local_devices()[:1], options)
+
+
+def run(text, arrays):
+    results = compiled(text).execute([jax.device_put(array) for array in arrays])
+    return [np.asarray(result) for result in results]
+
+
+def model(weights, x):
+    for w in weights:
+        x = jax.nn.gelu(x @ w)
+    return {"y": x, "top": jax.lax.top_k(x, 2)}
+
+
+def test_the_program_computes_what_its_source_does():
+    rng = np.random.default_rng(0)
+    arguments = [list(rng.random((2, 5, 5), np.float32)), rng.random((3, 5), np.float32)]
+    program = stablehlo.load(model, arguments)
+    results = run(program.text, stablehlo.flatten(arguments, model))
+    got = stablehlo.unflatten(results, model, arguments)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5), got, model(*arguments))
+
+
+@pytest.mark.parametrize(
+    ("patch", "want"),
+    [
+        ("", [2.0, 4.0, 6.0]),
+        ("scale o0 -1 #1", [1.0, 2.0, 3.0]),
+        ("delete o2 #1", [1.0, 2.0, 3.0]),
+        ("operand o2 0 =1 #1", [2.0, 2.0, 2.0]),
+        ("narrow o2 bf16 #1", [2.0, 4.0, 6.0]),
+    ],
+)
+def test_edits_do_what_they_say(patch, want):
+    program = stablehlo.load(lambda x: x * 2.0, [np.zeros(3, np.float32)])
+    variant = program.apply(Patch.parse(patch))
+    assert not variant.skipped
+    (result,) = run(variant.text, [np.array([1, 2, 3], np.float32)])
+    assert result.tolist() == want
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("resnet", "copy narrow scale"),
+        ("transformer", "replace move operand"),
+        ("lstm", "delete swap"),
+    ],
+)
+def test_what_edits_make_compiles(name, kinds):
+    program = stablehlo.load(FIXTURES / f"{name}.mlir")
+    rng = np.random.default_rng(17)
+    for kind in kinds.split():
+        edit = program.propose(kind, rng, None)
+        variant = program.apply(Patch((edit,)))
+        assert not variant.skipped
+        assert compiled(variant.text) is not None
