@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,9 @@ from gevo.errors import LaunchError
 
 if TYPE_CHECKING:
     from gevo.device.xla.client import Client, Compiled
+
+_memcmp = ctypes.CDLL(None).memcmp
+_memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 
 
 class Uploads:
@@ -94,9 +98,8 @@ class XlaExecutable:
 
 
 def _same(one: Array, other: Array) -> bool:
-    """Whether two arrays have the same bytes."""
+    """Whether two arrays have the same bytes; inputs may be large, so by the C library."""
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
-    return np.array_equal(
-        one.reshape(-1).view(np.uint8), np.ascontiguousarray(other).reshape(-1).view(np.uint8)
-    )
+    flat = np.ascontiguousarray(other)
+    return _memcmp(one.ctypes.data, flat.ctypes.data, one.nbytes) == 0
