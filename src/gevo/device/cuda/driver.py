@@ -89,7 +89,7 @@ def initialised() -> bool:
     """Whether anything in this process has opened a GPU, gevo or not."""
     for entry in Path("/proc/self/fd").iterdir():
         with suppress(OSError):
-            if str(entry.readlink()).startswith("/dev/nvidia"):
+            if str(entry.readlink()).startswith(("/dev/nvidia", "/dev/dxg")):
                 return True
     return False
 

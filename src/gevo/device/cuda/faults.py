@@ -4,6 +4,7 @@ The codes are those of `CUresult`, whose numbers never change. An error falls in
 
 - the variant did something that ends the driver's context: `Poisoned`, and this process must end;
 - the run asked for more than there is: `Stopped`;
+- it asked for a name that the module does not show: `LaunchError`;
 - the driver does not take the artefact: `CompileError`, or `UnsupportedError` if it never will;
 - anything else is no answer about the variant, and leaves the driver in a state that nobody can
   vouch for: `Poisoned` as well, or `DeviceError` while the GPU is being made ready.
@@ -12,10 +13,11 @@ The codes are those of `CUresult`, whose numbers never change. An error falls in
 from typing import Any
 
 from gevo.device import Poisoned, Stopped
-from gevo.errors import CompileError, UnsupportedError
+from gevo.errors import CompileError, LaunchError, UnsupportedError
 
 OUT_OF_MEMORY = 2
 _INVALID_VALUE = 1
+_NOT_FOUND = 500
 _OUT_OF_RESOURCES = 701
 _TIMEOUT = 702
 
@@ -90,6 +92,8 @@ def fault(call: str, code: Any, log: str = "") -> Exception:
         )
     if number == _INVALID_VALUE and call == "cuLaunchKernel":
         return Stopped("crash", f"{call}: this GPU cannot launch the kernel so ({name})")
+    if number == _NOT_FOUND:
+        return LaunchError(f"{call}: no such name in the module; if it is static, let it be seen")
     if number in _BROKEN:
         verdict = "timeout" if number == _TIMEOUT else "crash"
         return Poisoned(verdict, f"{_BROKEN[number]} ({name})")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from gevo.device import Array, Device, Handle, Limits, open_device
+from gevo.device import Array, Device, Handle, Limits, Stopped, open_device
 from gevo.device.cuda import Cuda
 from gevo.errors import DeviceError, GevoError
 from gevo.find import find
@@ -104,7 +104,7 @@ def main(arguments: list[str]) -> int:
                 f"{line.workload:12} {line.microseconds:7.1f} us {line.noise:7.1%} {line.error:8.1g}"
                 f"  {line.resources}" + "  WRONG" * (not line.good)
             )
-    except GevoError as error:
+    except (GevoError, Stopped) as error:
         print(f"gevo: {error}", file=sys.stderr)
         return 2
     print("all kernels do on this GPU what they do on sim" if well else "some kernels are wrong")
