@@ -282,3 +282,37 @@ def test_canonical_form_is_blind_to_dead_and_repeated_code():
     changed = program.apply(Patch.parse("scale o0 1 #1"))
     assert not changed.skipped
     assert stablehlo.canonical(changed.text) != stablehlo.canonical(program.text)
+
+
+@pytest.mark.parametrize(
+    ("element", "value", "power", "want"),
+    [
+        ("i8", "5", 1, "10"),
+        ("i8", "-5", -1, "-2"),
+        ("i8", "100", 1, None),
+        ("ui8", "[200, 3]", -1, "[100, 1]"),
+        ("i64", "[5, 0]", 3, "[40, 0]"),
+        ("bf16", "1.5", -2, "3.750000e-01"),
+        ("bf16", "[1.5, 0.0]", 1, None),
+        ("f16", "[1.5, 0.0]", 1, "[3.000000e+00, 0.000000e+00]"),
+        ("f16", "60000.0", 1, None),
+        ("f32", "0.0", 1, None),
+        ("f32", "0x7F800000", 1, None),
+        ("f64", "0.1", 1, "2.000000e-01"),
+        ("i1", "true", 1, None),
+        ("complex<f32>", "(1.0, 2.0)", 1, None),
+    ],
+)
+def test_constants_are_scaled_within_their_type(element, value, power, want):
+    kind = f"tensor<2x{element}>"
+    program = stablehlo.restore(
+        f"func.func @main(%x: {kind}) -> {kind} {{\n"
+        f"  %c = stablehlo.constant dense<{value}> : {kind}\n"
+        f"  %0 = stablehlo.add %x, %c : {kind}\n  return %0 : {kind}\n}}\n"
+    )
+    variant = program.apply(Patch.parse(f"scale o0 {power} #1"))
+    assert program.verify(variant.text) is None
+    if want is None:
+        assert variant.skipped == ((0, "o0 stays the same, or no longer fits its type"),)
+    else:
+        assert f"dense<{want}>" in variant.text

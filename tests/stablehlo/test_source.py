@@ -82,11 +82,16 @@ def test_an_exported_artefact_gets_back_the_arguments_that_export_dropped(tmp_pa
     assert program.verify(program.text) is None
 
 
-def test_an_artefact_for_several_platforms_is_refused(tmp_path):
-    exported = export.export(jax.jit(model), platforms=("cpu", "tpu"))(*ARGUMENTS)
-    path = write(tmp_path, bytes(exported.serialize()), "model.bin")
-    with pytest.raises(UnsupportedError, match=r"model\.bin: exported for cpu, tpu"):
-        stablehlo.load(path)
+def test_an_artefact_for_several_platforms_is_taken_for_the_cpu(tmp_path):
+    def by_platform(x, unused):
+        return lax.platform_dependent(x, tpu=jnp.sin, cpu=jnp.cos)
+
+    arguments = [np.ones(3, np.float32), np.ones(2, np.int32)]
+    exported = export.export(jax.jit(by_platform), platforms=("tpu", "cpu"))(*arguments)
+    program = stablehlo.load(write(tmp_path, bytes(exported.serialize()), "m.bin"), arguments)
+    assert "@main(%a0: tensor<3xf32>, %a1: tensor<2xi32>)" in program.text
+    assert "constant dense<1> : tensor<i32>" in program.text
+    assert program.verify(program.text) is None
 
 
 @pytest.mark.parametrize(

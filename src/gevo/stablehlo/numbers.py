@@ -54,7 +54,7 @@ def _times(number: float, power: int, kind: Tensor) -> float | int | None:
         return made if 0 < abs(made) <= _LARGEST.get(kind.element, math.inf) else None
     whole = int(number)
     bits = int(kind.element.lstrip("ui"))
-    shifted = whole << power if power > 0 else int(whole / (1 << -power))
+    shifted = whole << power if power > 0 else (abs(whole) >> -power) * (-1 if whole < 0 else 1)
     low, high = (
         (0, 2**bits) if kind.element.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1))
     )

@@ -18,6 +18,7 @@ from gevo.stablehlo.mlir import (
     array_type,
     bytecode,
     complaint,
+    context,
     everything_in,
     ir,
     parse,
@@ -120,13 +121,11 @@ def _read_export(data: bytes, name: str) -> Op:
             f"{name}: neither MLIR nor a jax.export artefact; expected StableHLO text, bytecode, "
             "a portable artifact or what jax.export's serialize gives"
         ) from None
-    if len(exported.platforms) > 1:
-        raise UnsupportedError(
-            f"{name}: exported for {', '.join(exported.platforms)}; export it for one platform"
-        )
     if exported.nr_devices > 1:
         raise UnsupportedError(f"{name}: exported for {exported.nr_devices} devices; only 1 works")
     read_back = _read_bytecode(module, name)
+    if len(exported.platforms) > 1:
+        _settle_platform(read_back, exported.platforms, name)
     kept = exported.module_kept_var_idx
     if len(kept) < len(exported.in_avals):
         _add_arguments(
@@ -136,6 +135,25 @@ def _read_export(data: bytes, name: str) -> Op:
             name,
         )
     return read_back
+
+
+def _settle_platform(module: Op, platforms: Sequence[str], name: str) -> None:
+    """Take out the first argument, which says for which of several platforms it runs."""
+    main = main_of(module, name)
+    block = main.regions[0].blocks[0]
+    platform = block.arguments[0]
+    if next(iter(platform.uses), None) is not None:
+        chosen = platforms.index("cpu") if "cpu" in platforms else 0
+        with context(), ir.Location.unknown():
+            constant = ir.Operation.create(
+                "stablehlo.constant",
+                [platform.type],
+                attributes={"value": ir.Attribute.parse(f"dense<{chosen}> : {platform.type}")},
+                ip=ir.InsertionPoint.at_block_begin(block),
+            )
+        platform.replace_all_uses_with(constant.results[0])
+    block.erase_argument(0)
+    _retype(main)
 
 
 def _add_arguments(module: Op, types: list[Type], kept: Sequence[int], name: str) -> None:
@@ -148,9 +166,15 @@ def _add_arguments(module: Op, types: list[Type], kept: Sequence[int], name: str
         argument.replace_all_uses_with(added[index])
     for _ in old:
         block.erase_argument(0)
+    _retype(main)
+
+
+def _retype(main: Op) -> None:
+    """Let the type of a function say what its block takes."""
+    inputs = [argument.type for argument in main.regions[0].blocks[0].arguments]
     results = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value).results
-    kind = ir.FunctionType.get(types, results, module.context)
-    main.attributes["function_type"] = ir.TypeAttr.get(kind, module.context)
+    kind = ir.FunctionType.get(inputs, results, main.context)
+    main.attributes["function_type"] = ir.TypeAttr.get(kind, main.context)
     if "arg_attrs" in main.attributes:
         del main.attributes["arg_attrs"]
 
