@@ -120,8 +120,8 @@ function frontChart(data) {
     if (last < 0) return h('p', { class: 'empty' }, 'Nothing has been judged yet.');
     const now = data.history.generation[position];
     const inexact = p.error.filter((e) => e > rounding), someExact = inexact.length < p.error.length;
-    const left = 64, right = 16, top = 30, bottom = 46, strip = someExact ? (inexact.length ? 74 : 150) : 0;
-    const height = inexact.length ? 430 : 226;
+    const left = 64, right = 16, top = 30, bottom = 46, strip = someExact ? (inexact.length ? 74 : 264) : 0;
+    const height = inexact.length ? 430 : 340;
     const box = { left, top, width: width - left - right, height: height - top - bottom };
     const x = linear(ratioDomain(data), [left, left + box.width]);
     const floor = top + box.height - strip - (someExact ? 12 : 0);

@@ -22,7 +22,7 @@ function checkTiles(data, entry) {
     if (check.verdict !== 'ok') return tile('✗ ' + check.verdict, label, check.detail || meaning, 'failed');
     return tile(check.ratio ? factor(check.ratio) : 'passed', h('span', {}, h('i', { class: 'tick' }, '✓'), label), meaning, check.ratio && check.ratio >= 1 ? 'untried' : 'passed');
   });
-  return [tile(factor(entry.ratio), 'search cases', 'these judged every variant', 'untried'), other];
+  return [tile(entry.interval ? factor(entry.ratio) : entry.ratio.toFixed(3), 'search cases', entry.interval ? 'these judged every variant' : 'time ratio of the candidate', 'untried'), other];
 }
 
 function headline(data) {
