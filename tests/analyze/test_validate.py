@@ -138,3 +138,12 @@ def test_where_times_vary_it_is_measured_until_it_is_sure(tmp_path):
     assert not idle.gain
     assert idle.interval.low < 1
     assert gevo.summarise(folder).best.id == "v1"
+
+
+def test_a_device_that_is_blind_to_some_faults_has_a_referee(tmp_path):
+    lines = (edits("save 300", "lock a"), edits("save 200", "lock b", "key b"))
+    folder = make(tmp_path / "r", *lines, device="blind")
+    found = by_id(gevo.validate(folder))
+    assert (found["v1"].failed, found["v1"].why[:5]) == ("puzzle", "wrong")
+    assert sorted(found["v2"].passed) == ["fresh", "held-out", "large", "puzzle"]
+    assert gevo.summarise(folder).best.id == "v2"

@@ -8,7 +8,7 @@ from gevo.tally import best_of
 
 SHARE = 10
 """Minimising may ask for one patch for every so many that the search had judged, ..."""
-LEAST, MOST = 60, 200
+LEAST, MOST = 100, 300
 """... but for this many at least, and at most: seconds, beside the search. `gevo minimize` goes on."""
 
 

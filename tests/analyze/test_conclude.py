@@ -1,0 +1,46 @@
+"""The end of a search: its front is checked, its best minimised, and it can go on as if it were not."""
+
+import puzzle
+import pytest
+
+import gevo
+from gevo.analyze.kept import minimised
+from gevo.store import Store
+
+
+def search(folder, evals):
+    return gevo.optimize(puzzle.Puzzle(), evals=evals, seed=3, population=12, workers=2, out=folder)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("c")
+
+
+@pytest.fixture(scope="module")
+def whole(folder):
+    return search(folder / "whole", 120)
+
+
+def test_the_headline_is_minimal_and_validated(whole):
+    best = whole.best
+    assert best.validated
+    assert best.interval.high < 1
+    assert {"idle", "waste"}.isdisjoint(best.patch.split())
+    with Store.open(whole.folder, readonly=True) as store:
+        assert best.id in {found.id for found in minimised(store).values()}
+        front = store.last_generation().front
+        assert all(id_ >= 0 for id_ in front), "the search knows nothing of it"
+
+
+def test_a_search_goes_on_as_if_it_had_never_been_concluded(folder, whole):
+    part = search(folder / "part", 50)
+    assert part.best is not None
+    more = gevo.resume(folder / "part", evals=120)
+    assert (more.evaluations, more.verdicts) == (whole.evaluations, whole.verdicts)
+    assert more.best.patch == whole.best.patch
+    assert [entry.patch for entry in more.front] == [entry.patch for entry in whole.front]
+    with Store.open(whole.folder, readonly=True) as one, Store.open(more.folder) as other:
+        assert [(row.id, row.patch) for row in one.evaluations()] == [
+            (row.id, row.patch) for row in other.evaluations()
+        ]
