@@ -1,0 +1,58 @@
+"""What minimising leaves of a search's best: edits, gain, trials; and that every edit left is needed.
+
+GEVO_BENCH_EVALS sets the budget of each search, GEVO_BENCH_KERNELS names some of the suite.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+
+import gevo
+from gevo.analyze.minimize import minimise
+from gevo.analyze.session import opened
+from gevo.patch import Patch
+from gevo.store import parse_id
+
+EVALS = int(os.environ.get("GEVO_BENCH_EVALS", "1500"))
+KERNELS = os.environ.get("GEVO_BENCH_KERNELS", "pathfinder reduction histogram bfs gemm").split()
+
+
+def main() -> None:
+    print(f"{EVALS} evaluations; gain is t0/t - 1")
+    print(
+        f"{'kernel':12} {'edits':>6} {'left':>5} {'gain':>7} {'kept':>7} {'trials':>7}"
+        f" {'least lost without an edit':>27}"
+    )
+    for name in KERNELS:
+        with tempfile.TemporaryDirectory() as folder:
+            result = gevo.optimize(
+                name, evals=EVALS, seed=1, tolerance=0.01, device="sim:p100", out=Path(folder) / "r"
+            )
+            report(name, result)
+
+
+def report(name: str, result: gevo.Result) -> None:
+    if result.best is None:
+        print(f"{name:12} no gain")
+        return
+    with opened(result.folder) as session:
+        found = minimise(session, session.store.variant(parse_id(result.best.id)))
+        assert found is not None
+        patch = session.store.variant(parse_id(found.id)).patch
+        fewer = [Patch(patch.edits[:n] + patch.edits[n + 1 :]) for n in range(len(patch))]
+        unedited = session.unedited.evaluation.time
+        gains = [
+            unedited / row.evaluation.time - 1 if row.evaluation.ok else None
+            for row in session.judge(fewer)
+        ]
+    before, after = 1 / found.ratio_before - 1, 1 / found.ratio_after - 1
+    lost = min((1 - gain / after for gain in gains if gain is not None), default=None)
+    print(
+        f"{name:12} {found.before:>6} {found.after:>5} {before:>7.2%} {after / before:>7.2%}"
+        f" {found.evaluations:>7} {'all fail' if lost is None else f'{lost:.1%}':>27}",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()
