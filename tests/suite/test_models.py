@@ -220,7 +220,7 @@ def test_mobilenet_takes_test_images_from_the_data_folder(tmp_path, monkeypatch,
     monkeypatch.setenv("GEVO_DATA", str(tmp_path))
     workload = find("mobilenet").workload
     search, held_out = (workload.data(split) for split in SPLITS)
-    assert search.images.shape == held_out.images.shape == (20, 50, 32, 32, 3)
+    assert search.images.shape == held_out.images.shape == (100, 10, 32, 32, 3)
     assert np.array_equal(search.labels.ravel(), data[:1000, 0])
     assert np.array_equal(held_out.labels.ravel(), data[1000:, 0])
     green = (data[1001, 1 + 1024 + 5 * 32 + 7] / 255 - 0.4822) / 0.2435

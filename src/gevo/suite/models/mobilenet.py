@@ -15,7 +15,7 @@ class MobileNet(Prediction):
     mean = (0.4914, 0.4822, 0.4465)
     spread = (0.2470, 0.2435, 0.2616)
     white = 255
-    groups = (20, 50)
+    groups = (100, 10)
 
     def images(self, split: Split) -> Images:
         return cifar10("test_batch").part(0 if split == "search" else self.count, self.count)
