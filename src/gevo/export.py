@@ -15,7 +15,7 @@ from gevo.files import write_bytes, write_text
 from gevo.forms import Made, of_kernels, of_model
 from gevo.manifest import Manifest, Pair
 from gevo.patch import Patch
-from gevo.program import Program
+from gevo.program import Program, restore
 from gevo.run import summarise
 from gevo.snippets import Loader
 from gevo.store import Row, Store, format_id, parse_id
@@ -144,17 +144,12 @@ def _form(form: str | None, ir: str, arch: str | None) -> Form:
 
 
 def _restore(store: Store) -> Program:
-    if read_config(store).ir == "llvm":
-        from gevo.llvm import restore  # noqa: PLC0415  (LLVM loads when a kernel is asked for)
-
-        return restore(store.program_text)
     try:
-        from gevo import stablehlo  # noqa: PLC0415  (JAX loads when a model is asked for)
-    except ModuleNotFoundError as error:
-        if error.name not in ("jax", "jaxlib"):
-            raise
-        raise OptionError("models need JAX; install it with `pip install gevo[ml]`") from None
-    return stablehlo.restore(store.program_text)
+        return restore(read_config(store).ir, store.program_text)
+    except (AssertionError, LookupError, ValueError):
+        raise StoreError(
+            f"{store.folder}: its program cannot be read; restore a copy, or start a new run"
+        ) from None
 
 
 def _manifest(

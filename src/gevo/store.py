@@ -330,6 +330,8 @@ class Store:
         found: dict[int, dict[str, Evaluation]] = {}
         for key, body in self._database.rows("SELECT * FROM validation ORDER BY key"):
             number, _, split = key.partition(" ")
+            if not re.fullmatch(r"-?[0-9]{1,15}", number):
+                raise damaged(self._database.file, f"a validation of variant {number!r}")
             found.setdefault(int(number), {})[split] = self._database.decode(body, Evaluation)
         return found
 
