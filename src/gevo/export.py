@@ -10,7 +10,7 @@ import msgspec
 from gevo import manifest, snippets
 from gevo.config import Config, read_config
 from gevo.device import open_device
-from gevo.errors import GevoError, OptionError, StoreError
+from gevo.errors import GevoError, OptionError, SourceError, StoreError
 from gevo.files import write_bytes, write_text
 from gevo.forms import Made, of_kernels, of_model
 from gevo.manifest import Manifest, Pair
@@ -146,7 +146,9 @@ def _form(form: str | None, ir: str, arch: str | None) -> Form:
 def _restore(store: Store) -> Program:
     try:
         return restore(read_config(store).ir, store.program_text)
-    except (AssertionError, LookupError, ValueError):
+    except ImportError:
+        raise OptionError("models need JAX; install it with `pip install gevo[ml]`") from None
+    except (SourceError, AssertionError, LookupError, ValueError):
         raise StoreError(
             f"{store.folder}: its program cannot be read; restore a copy, or start a new run"
         ) from None

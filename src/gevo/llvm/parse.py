@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from gevo.errors import UnsupportedError
+from gevo.errors import SourceError, UnsupportedError
 from gevo.llvm.cursor import NAME, Cursor, balanced, split_top
 from gevo.llvm.instructions import Facts, read_instruction
 from gevo.llvm.model import Block, Function, Module
@@ -92,7 +92,8 @@ def _function(lines: list[str], context: _Context) -> Function:
         if any(dropped in line for dropped in DROPPED):
             continue
         match = _RESULT.match(line)
-        assert match is not None
+        if match is None:
+            raise SourceError(f"not an instruction as LLVM prints it: {line.strip()!r:.80}")
         new = context.fresh("i")
         if match.group(1):
             names[match.group(1)] = new
