@@ -69,9 +69,7 @@ class Sites:
         found = [
             name
             for name, kind in self._draft.values(target)
-            if name != now
-            and tensor(kind) is not None
-            and (kind != slot if resized else kind == slot)
+            if name != now and (kind != slot if resized else kind == slot)
         ]
         return found if resized else [*found, *CONSTANTS]
 
