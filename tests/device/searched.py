@@ -19,7 +19,7 @@ class Failing(Double):
     """A double whose calls fail at random, once a variant has been seen."""
 
     def __init__(self, unedited):
-        super().__init__(noise=0.001)
+        super().__init__(gpus=2, noise=0.001)
         self._unedited = unedited
         self._mark = Path(os.environ["GEVO_TEST_MARK"])
 
@@ -50,8 +50,9 @@ class Smooth(gevo.KernelWorkload):
     def device(self, name):
         if not name.startswith("cuda"):
             return super().device(name)
-        unedited = Cuda("0").build(self.load().text)
-        return Cuda("0", Failing(unedited))
+        index = name.partition(":")[2]
+        Path(os.environ["GEVO_TEST_MARK"]).with_name(f"gpu{index}").touch()
+        return Cuda(index, Failing(Cuda().build(self.load().text)))
 
     def cases(self, split, *rest):
         Smooth.searching = split == "search"
