@@ -47,7 +47,8 @@ def canonical(text: str) -> bytes:
     """
     module = module_of(text).clone().operation
     run_passes(module, "canonicalize", "cse", "canonicalize", "strip-debuginfo")
-    return bytecode(module)
+    # Bytecode tells in which order a value's uses were made; those of a clone come as they stand.
+    return bytecode(module.clone().operation)
 
 
 __all__ = ["StablehloProgram", "canonical", "flatten", "load", "restore", "unflatten"]

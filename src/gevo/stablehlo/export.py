@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gevo.stablehlo import canonical
-from gevo.stablehlo.mlir import Op, bytecode, context, ir, parse
+from gevo.stablehlo.mlir import (
+    Op,
+    bytecode,
+    context,
+    ir,
+    module_of,
+    parse,
+    printed,
+    run_passes,
+)
 from gevo.stablehlo.signature import Signature, signature_of
 
 if TYPE_CHECKING:
@@ -32,8 +41,10 @@ PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 
 
 def to_mlir(text: str) -> str:
-    """The program as StableHLO text."""
-    return str(parse(canonical(text)))
+    """The program as StableHLO text, in which values have the names that patches give them."""
+    module = module_of(text).clone().operation
+    run_passes(module, "canonicalize", "cse", "canonicalize")
+    return printed(module)
 
 
 def to_bytecode(text: str) -> bytes:
