@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from gevo.errors import UnsupportedError
 from gevo.patch import Edit, Patch
-from gevo.program import Profile, Variant
+from gevo.program import Change, Profile, Variant
 from gevo.stablehlo.draft import Draft
 from gevo.stablehlo.edits import KINDS, Skipped, apply_edit
 from gevo.stablehlo.index import Index
 from gevo.stablehlo.mlir import Op, complaint, context, ir, module_of, printed, remember
 from gevo.stablehlo.places import to_comments
 from gevo.stablehlo.sites import Sites
+from gevo.stablehlo.themes import contrast
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,6 +92,9 @@ class StablehloProgram:
         if kind is None or len(edit.args) != kind.arity:
             return str(edit)
         return kind.sentence.format(*map(self._shown, edit.args))
+
+    def contrast(self, before: Patch, after: Patch) -> Change | None:
+        return contrast(self.apply(before).text, self.apply(after).text, self._places)
 
     def _shown(self, arg: str) -> str:
         """What an argument of an edit stands for."""
