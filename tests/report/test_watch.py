@@ -42,12 +42,12 @@ def test_a_page_gets_what_is_new_only(tmp_path, feed):
         assert first["points"]["id"] == [0]
         feed.refresh()
         assert ask(feed, first) == {"same": True}
-        store.add([maker.next() for _ in range(100)])
+        store.add([maker.next() for _ in range(200)])
         feed.refresh()
         more = ask(feed, first)
         assert more["epoch"] == first["epoch"]
         assert 0 not in more["points"]["id"]
-        assert more["evaluations"] == 100
+        assert more["evaluations"] == 200
         assert more["claim"] is None
         assert ask(feed)["points"]["id"] == [0, *more["points"]["id"]]
         validate(store)
