@@ -19,7 +19,7 @@ class Failing(Double):
     """A double whose calls fail at random, once a variant has been seen."""
 
     def __init__(self, unedited):
-        super().__init__(gpus=2, noise=0.001)
+        super().__init__(gpus=2)
         self._unedited = unedited
         self._mark = Path(os.environ["GEVO_TEST_MARK"])
 
