@@ -16,7 +16,7 @@ import pytest
 from jax import tree_util
 
 import gevo
-from gevo import stablehlo
+from gevo import Patch, stablehlo
 from gevo.stablehlo.export import to_bytecode, to_jax, to_mlir
 
 CHECKS = {}
@@ -171,6 +171,17 @@ def other_files_are_refused(folder):
         with pytest.raises(gevo.SourceError, match=said) as caught:
             gevo.load(folder / name)
         assert "\n" not in str(caught.value)
+
+
+@check
+def the_text_is_the_program(folder):
+    program = stablehlo.load(network, [WEIGHTS, X])
+    text = (folder / "model.mlir").read_text()
+    assert stablehlo.canonical(text) == stablehlo.canonical(program.text)
+    variant = program.apply(Patch.parse("narrow o0 bf16 #1"))
+    text = to_mlir(variant.text)
+    assert "%a0: tensor<4x8xf32>" in text  # as in patches
+    assert stablehlo.canonical(text) == stablehlo.canonical(variant.text)
 
 
 @check

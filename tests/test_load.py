@@ -27,6 +27,7 @@ def outcomes(tmp_path_factory):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", CHECKS)
 def test_check(check, outcomes):
     assert outcomes[check] == ""

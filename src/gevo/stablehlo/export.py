@@ -41,7 +41,7 @@ PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 
 
 def to_mlir(text: str) -> str:
-    """The program as StableHLO text, in which values have the names that patches give them."""
+    """The program as StableHLO text; a variant just made has the names that patches give to values."""
     module = module_of(text).clone().operation
     run_passes(module, "canonicalize", "cse", "canonicalize")
     return printed(module)
