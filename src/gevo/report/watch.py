@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 ADDRESS = "127.0.0.1"
 SECONDS = 1.0
 """How often the store is read."""
+WORDS = 20_000
+"""So many characters of edits in words are sent each time; of other variants, their patches."""
 PATIENCE = 15.0
 """Without a question from a page for this long, the store is left alone."""
 
@@ -135,7 +137,7 @@ class Feed:
             "running": running,
             "epoch": current.epoch,
             "run": facts(current.store, follower),
-            **follower.summary(current.words),
+            **follower.summary(current.words, WORDS),
             "subject": current.subject,
         }
 

@@ -180,10 +180,9 @@ class Follower:
         wanted = dict.fromkeys([*now, *sorted(self.checks), *sorted(self._history.ever)])
         return [id_ for id_ in wanted if id_ in self._patches]
 
-    def _words(self, describe: Callable[[Patch], list[str]]) -> dict[str, list[str]]:
+    def _words(self, describe: Callable[[Patch], list[str]], room: int) -> dict[str, list[str]]:
         """The edits of such variants in words, as far as there is room."""
         words: dict[str, list[str]] = {}
-        room = WORDS
         for id_ in self.shown:
             words[format_id(id_)] = sentences = describe(self._patches[id_])
             room -= sum(map(len, sentences))
@@ -191,8 +190,8 @@ class Follower:
                 break
         return words
 
-    def summary(self, words: Callable[[Patch], list[str]]) -> dict[str, Any]:
-        """All but the logs: small enough to be sent whole again and again."""
+    def summary(self, words: Callable[[Patch], list[str]], room: int = WORDS) -> dict[str, Any]:
+        """All but the logs, with about so many characters of edits in words."""
         steps = self._history.steps()  # first: `shown` follows from it
         evaluations = self.tally.verdicts.total()
         seconds = self._store.get("seconds", float, 0.0)
@@ -222,7 +221,7 @@ class Follower:
                 for name, value in sorted(self._stages.items(), key=lambda item: -item[1])
                 if name != "total"
             },
-            "words": self._words(words),
+            "words": self._words(words, room),
         }
 
     def _table(self, best: Entry | None) -> list[dict[str, Any]]:

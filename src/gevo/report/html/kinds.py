@@ -4,6 +4,7 @@ The store does not say who descends from whom, but an edit carries a seed that n
 first variant that has it is the one that introduced it, and any later one inherited it.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -18,6 +19,9 @@ class Kinds:
         """Every edit in its text form, by number."""
         self._kinds: list[str] = []
         self._first: list[tuple[int, bool]] = []
+        """The first variant that had it, and whether that worked."""
+        self._tried: Counter[str] = Counter()
+        self._worked: Counter[str] = Counter()
         self._numbers: dict[Edit, int] = {}
 
     def add(self, id_: int, edits: Iterable[Edit], *, ok: bool) -> list[int]:
@@ -30,22 +34,25 @@ class Kinds:
                 self.texts.append(str(edit))
                 self._kinds.append(edit.kind)
                 self._first.append((id_, ok))
+                self._tried[edit.kind] += 1
+                self._worked[edit.kind] += ok
             elif id_ < self._first[number][0]:  # verdicts do not come in the order of ids
+                self._worked[edit.kind] += ok - self._first[number][1]
                 self._first[number] = (id_, ok)
             found.append(number)
         return found
 
     def table(self, reached: set[int], held: set[int]) -> list[dict[str, Any]]:
         """By kind: edits tried, those whose first variant worked, that reached the front, the best."""
-        counts: dict[str, list[int]] = {}
-        for number, (kind, (_, ok)) in enumerate(zip(self._kinds, self._first, strict=True)):
-            row = counts.setdefault(kind, [0, 0, 0, 0])
-            row[0] += 1
-            row[1] += ok
-            row[2] += number in reached
-            row[3] += number in held
-        names = ("tried", "worked", "front", "best")
-        rows = [
-            {"kind": kind, **dict(zip(names, row, strict=True))} for kind, row in counts.items()
+        front, best = (Counter(self._kinds[number] for number in some) for some in (reached, held))
+        rows: list[dict[str, Any]] = [
+            {
+                "kind": kind,
+                "tried": tried,
+                "worked": self._worked[kind],
+                "front": front[kind],
+                "best": best[kind],
+            }
+            for kind, tried in self._tried.items()
         ]
         return sorted(rows, key=lambda row: (-row["front"] / row["tried"], row["kind"]))
