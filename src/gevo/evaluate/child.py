@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gevo.device import Device, Handle, Limits, Poisoned, Stopped, Usage
-from gevo.errors import SourceError, one_line
+from gevo.errors import DeviceError, LaunchError, SourceError, one_line
 from gevo.evaluate.clock import Clock
 from gevo.evaluate.sandbox import Channel, Dropped, last_words
 from gevo.evaluate.turns import Precision, compare
@@ -157,6 +157,10 @@ def _failures_told(channel: Channel, clock: Clock, workload: Workload) -> Genera
     except MemoryError:
         last_words()
         channel.send(Failed("memory", "out of memory", clock.take()))
+    except LaunchError as error:
+        channel.send(Failed("raised", _blame(error, workload), clock.take()))
+    except DeviceError as error:
+        channel.send(Failed("device", str(error), clock.take(), last=True))
     except Stopped as stopped:
         last = isinstance(stopped, Poisoned)
         channel.send(Failed(stopped.verdict, str(stopped), clock.take(), last))

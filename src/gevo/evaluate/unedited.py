@@ -6,12 +6,12 @@ computed, where no variant can see it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 
 from gevo.device import Limits, Usage
-from gevo.errors import WorkloadError
+from gevo.errors import DeviceError, WorkloadError
 from gevo.evaluate import checks, child, judge, linux, sandbox
 from gevo.evaluate.clock import Clock
 from gevo.evaluate.runner import Runner, Running
@@ -25,6 +25,8 @@ FAILURES = (
     *(sandbox.GaveUpError, sandbox.GoneError, sandbox.LateError),
 )
 """All that a child can do instead of what it is there for."""
+_RETRIES = 2
+_Ran: TypeAlias = tuple[list[tuple[Vault, Usage]], list[Timed], bool, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class Study:
 
     def learn(self, artefact: bytes, *, checked: bool) -> Unedited:
         """Run it, refer to the reference, and see what it does in the device's checks."""
-        results, times, exact, growth = self._run(artefact)
+        results, times, exact, growth = self._run_patiently(artefact)
         found = (
             checks.learn(
                 self._bench, artefact, *results[0], seconds=self._seconds, runner=self._runner
@@ -106,7 +108,16 @@ class Study:
                 self._refuse("the program with a mark in every block fails", failure, 0)
         return {block: float(count) for block, count in marks.items()}
 
-    def _run(self, artefact: bytes) -> tuple[list[tuple[Vault, Usage]], list[Timed], bool, int]:
+    def _run_patiently(self, artefact: bytes) -> _Ran:
+        """As `_run`; a real device may fail for reasons of its own, once or twice."""
+        for _ in range(0 if self._bench.device.deterministic else _RETRIES):
+            try:
+                return self._run(artefact)
+            except WorkloadError:
+                self._runner.rest()
+        return self._run(artefact)
+
+    def _run(self, artefact: bytes) -> _Ran:
         """Outputs, usage and time on every case, whether it repeats itself, how much it grew."""
         bench, results = self._bench, list[tuple[Vault, Usage]]()
         times: list[Timed] = []
@@ -201,6 +212,8 @@ class Study:
                 )
 
     def _refuse(self, what: str, failure: Exception, case: int) -> NoReturn:
+        if isinstance(failure, sandbox.GaveUpError) and failure.message.how == "device":
+            raise DeviceError(failure.message.detail) from failure
         fault = judge.fault_of(failure, self._seconds)
         late = fault.verdict is Verdict.TIMEOUT
         remedy = "; see whether it ends at all, or make the cases smaller" if late else ""
