@@ -20,9 +20,19 @@ const s = (tag, props, ...children) => fill(document.createElementNS(SVG, tag), 
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const count = (n) => whole.format(n);
-const share = (part, all) => (all ? (part / all >= 0.0995 || part === 0 ? Math.round((part / all) * 100) : ((part / all) * 100).toFixed(1)) : 0) + ' %';
+const share = (part, all) =>
+  (all
+    ? part / all >= 0.0995 || part === 0
+      ? Math.round((part / all) * 100)
+      : ((part / all) * 100).toFixed(1)
+    : 0) + ' %';
 const factor = (ratio) => (1 / ratio < 1.0995 ? (1 / ratio).toFixed(3) : (1 / ratio).toPrecision(3)) + '×';
-const short = (value) => (value === 0 ? '0' : Math.abs(value) >= 0.0001 && Math.abs(value) < 1e5 ? String(+value.toPrecision(3)) : value.toExponential(1));
+const short = (value) =>
+  value === 0
+    ? '0'
+    : Math.abs(value) >= 0.0001 && Math.abs(value) < 1e5
+      ? String(+value.toPrecision(3))
+      : value.toExponential(1);
 const amount = (value) => (Math.abs(value) >= 100 ? count(value) : short(value));
 
 function speed(ratio) {
@@ -31,12 +41,15 @@ function speed(ratio) {
 }
 
 function clock(seconds) {
-  const total = Math.round(seconds), m = Math.floor(total / 60), hours = Math.floor(m / 60);
+  const total = Math.round(seconds),
+    m = Math.floor(total / 60),
+    hours = Math.floor(m / 60);
   const two = (n) => String(n).padStart(2, '0');
   return hours ? `${hours}:${two(m % 60)}:${two(total % 60)}` : `${m}:${two(total % 60)}`;
 }
 
-const errorText = (value, rounding) => (value === null || value === undefined ? '–' : value <= rounding ? 'exact' : short(value));
+const errorText = (value, rounding) =>
+  value === null || value === undefined ? '–' : value <= rounding ? 'exact' : short(value);
 const plural = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;
 
 // A fixed number from 0 to 1 for each id, so that a dot stays where it was.
@@ -46,7 +59,10 @@ function scatter01(id) {
   return ((x ^ (x >>> 13)) >>> 0) / 4294967296;
 }
 
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
+const colour = (name) =>
+  getComputedStyle(document.documentElement)
+    .getPropertyValue('--' + name)
+    .trim();
 
 const VERDICTS = {
   ok: ['ok', 'ran, and is right within the tolerance'],
@@ -67,11 +83,24 @@ const VERDICTS = {
 const verdictColour = (name) => `var(--${(VERDICTS[name] || ['muted'])[0]})`;
 
 function copyable(text, label) {
-  const button = h('button', { class: 'copy', type: 'button', onclick: () => {
-    const done = () => { button.textContent = 'copied'; setTimeout(() => { button.textContent = 'copy'; }, 1500); };
-    if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, () => select(code));
-    else select(code);
-  } }, 'copy');
+  const button = h(
+    'button',
+    {
+      class: 'copy',
+      type: 'button',
+      onclick: () => {
+        const done = () => {
+          button.textContent = 'copied';
+          setTimeout(() => {
+            button.textContent = 'copy';
+          }, 1500);
+        };
+        if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, () => select(code));
+        else select(code);
+      },
+    },
+    'copy',
+  );
   const code = h('code', { tabindex: 0, 'aria-label': label }, text);
   return h('div', { class: 'command' }, code, button);
 }
@@ -84,14 +113,45 @@ function select(node) {
 }
 
 function section(id, title, lead, ...children) {
-  return h('section', { id, 'aria-labelledby': id + '-title' },
-    h('h2', { id: id + '-title' }, title), lead && h('p', { class: 'lead' }, lead), ...children);
+  return h(
+    'section',
+    { id, 'aria-labelledby': id + '-title' },
+    h('h2', { id: id + '-title' }, title),
+    lead && h('p', { class: 'lead' }, lead),
+    ...children,
+  );
 }
 
 function table(headings, rows, options = {}) {
   const right = options.right || [];
-  const cell = (tag, value, n, extra) => h(tag, { class: right.includes(n) ? 'number' : null, ...extra }, value);
-  return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': options.label || 'table' },
-    h('table', {}, h('thead', {}, h('tr', {}, headings.map((text, n) => cell('th', text, n, { scope: 'col' })))),
-      h('tbody', {}, rows.map((row) => h('tr', row.props || {}, (row.cells || row).map((value, n) => cell('td', value, n)))))));
+  const cell = (tag, value, n, extra) =>
+    h(tag, { class: right.includes(n) ? 'number' : null, ...extra }, value);
+  return h(
+    'div',
+    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': options.label || 'table' },
+    h(
+      'table',
+      {},
+      h(
+        'thead',
+        {},
+        h(
+          'tr',
+          {},
+          headings.map((text, n) => cell('th', text, n, { scope: 'col' })),
+        ),
+      ),
+      h(
+        'tbody',
+        {},
+        rows.map((row) =>
+          h(
+            'tr',
+            row.props || {},
+            (row.cells || row).map((value, n) => cell('td', value, n)),
+          ),
+        ),
+      ),
+    ),
+  );
 }

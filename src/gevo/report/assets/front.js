@@ -1,212 +1,239 @@
 // The front over generations, and every working variant in the order in which it was tried.
 
-const state = { data: null, generation: null, selected: null, playing: null };
-
-function indexOf(data) {
-  if (!data.index) {
-    data.index = new Map();
-    data.points.id.forEach((id, n) => data.index.set(id, n));
-  }
-  return data.index;
-}
-
-// Variants that an analysis made are m1, m2 ...: no dots of the search.
-const idNumber = (name) => (name[0] === 'v' ? Number(name.slice(1)) : -1);
-
-// The front after a generation, fastest first, from what came and went in each until then.
-function frontAt(data, position) {
-  const now = new Set(), index = indexOf(data), ratio = (name) => data.points.ratio[index.get(idNumber(name))];
-  data.history.front.slice(0, position + 1).forEach((change) => {
-    if (!change) return;
-    change[0].forEach((name) => now.add(name));
-    change[1].forEach((name) => now.delete(name));
-  });
-  return [...now].sort((a, b) => ratio(a) - ratio(b));
-}
-
-const isStruck = (data, name) => Object.values(data.checks[name] || {}).some((check) => check.verdict !== 'ok');
-const isValidated = (data, name) => name in data.measured && !isStruck(data, name);
-
-// How far to the right to look: beyond it are variants much slower than the unedited program.
-function ratioDomain(data) {
-  const ratios = data.points.ratio;
-  let low = 1;
-  for (const r of ratios) if (r < low) low = r;
-  const reach = Math.max(0.02, 1 - low);
-  return [Math.max(0, low - reach * 0.1), 1 + reach * 0.55];
-}
-
-function hoverText(data, n) {
-  const p = data.points, name = 'v' + p.id[n];
-  const checks = Object.entries(data.checks[name] || {});
-  return [
-    h('div', {}, h('b', {}, name), name === 'v0' ? ' unedited program' : ''),
-    h('div', {}, `time ratio ${p.ratio[n].toFixed(4)}, error ${errorText(p.error[n], data.run.rounding)}`),
-    h('div', { class: 'muted' }, `${p.patch[n] ? plural(p.patch[n].length, 'edit') + ', ' : ''}generation ${p.generation[n] + 1}`),
-    name === 'v0' ? null : h('div', { class: 'muted' }, 'search cases: ok' + (checks.length ? checks.map(([split, c]) => `, ${split}: ${c.verdict}`).join('') : ', not validated')),
-  ].filter(Boolean);
-}
-
-// A canvas of faint dots under an SVG: hover finds the nearest, a click selects it.
-function cloud(data, { width, height, place, visible, overlay, alt }) {
-  const canvas = h('canvas', { 'aria-hidden': 'true' });
-  const density = Math.max(2, devicePixelRatio || 1);
-  canvas.width = width * density;
-  canvas.height = height * density;
-  canvas.style.width = width + 'px';
-  canvas.style.height = height + 'px';
-  const context = canvas.getContext('2d');
-  context.scale(density, density);
-  const p = data.points, xs = [], ys = [], which = [];
-  for (let n = 0; n < p.id.length; n++) {
-    if (p.id[n] === 0 || !visible(n)) continue;
-    const at = place(n);
-    if (at) { xs.push(at[0]); ys.push(at[1]); which.push(n); }
-  }
-  const many = which.length;
-  context.fillStyle = colour('dots');
-  context.globalAlpha = many > 6000 ? 0.16 : many > 1500 ? 0.28 : 0.45;
-  for (let k = 0; k < many; k++) {
-    context.beginPath();
-    context.arc(xs[k], ys[k], many > 6000 ? 1.8 : 2.4, 0, 7);
-    context.fill();
-  }
-  const root = s('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'group', 'aria-label': alt }, overlay());
-  const ring = s('circle', { r: 6, class: 'ring', visibility: 'hidden' });
-  root.append(ring);
-  const nearest = (event) => {
-    const box = root.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
-    let best = -1, least = 22 * 22;
-    for (let k = 0; k < many; k++) {
-      const d = (xs[k] - x) ** 2 + (ys[k] - y) ** 2;
-      if (d < least) { least = d; best = k; }
-    }
-    return best;
-  };
-  root.addEventListener('mousemove', (event) => {
-    if (event.target.closest('.member')) return;
-    const k = nearest(event);
-    if (k < 0) { hideTip(); ring.setAttribute('visibility', 'hidden'); return; }
-    ring.setAttribute('cx', xs[k]);
-    ring.setAttribute('cy', ys[k]);
-    ring.setAttribute('visibility', 'visible');
-    showTip(event.clientX, event.clientY, ...hoverText(data, which[k]));
-  });
-  root.addEventListener('mouseleave', () => { hideTip(); ring.setAttribute('visibility', 'hidden'); });
-  root.addEventListener('click', (event) => { const k = nearest(event); if (k >= 0 && !event.target.closest('.member')) choose('v' + p.id[which[k]]); });
-  return h('div', { class: 'cloud' }, canvas, root);
-}
-
-function member(data, name, [x, y], options = {}) {
-  const n = indexOf(data).get(idNumber(name));
-  const struck = isStruck(data, name), validated = isValidated(data, name);
-  const kind = name === 'v0' ? 'unedited' : struck ? 'struck' : validated ? 'validated' : 'open';
-  const mark = struck ? s('path', { d: `M${x - 5} ${y - 5}L${x + 5} ${y + 5}M${x + 5} ${y - 5}L${x - 5} ${y + 5}` })
-    : s('circle', { cx: x, cy: y, r: options.small ? 4 : 6 });
-  const text = `${name}: time ratio ${data.points.ratio[n].toFixed(4)}, error ${errorText(data.points.error[n], data.run.rounding)}, ${kind === 'open' ? 'not validated' : kind}`;
-  return s('g', { class: `member ${kind}${state.selected === name ? ' selected' : ''}`, tabindex: 0, role: 'button', 'aria-label': text, 'data-id': name,
-    onclick: () => choose(name),
-    onkeydown: (event) => { if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); choose(name); } },
-    onmousemove: (event) => showTip(event.clientX, event.clientY, ...hoverText(data, n)),
-    onmouseleave: hideTip }, s('circle', { cx: x, cy: y, r: 12, class: 'target' }), mark);
-}
-
 function frontChart(data) {
   const caption = h('span', { class: 'step' });
-  const plot = figure('Time and error', (width) => {
-    const p = data.points, rounding = data.run.rounding;
-    const last = data.history.generation.length - 1;
-    const position = state.generation === null ? last : Math.min(state.generation, last);
-    if (last < 0) return h('p', { class: 'empty' }, 'Nothing has been judged yet.');
-    const now = data.history.generation[position];
-    const inexact = p.error.filter((e) => e > rounding), someExact = inexact.length < p.error.length;
-    const left = 64, right = 16, top = 30, bottom = 46, strip = someExact ? (inexact.length ? 74 : 264) : 0;
-    const height = inexact.length ? 430 : 340;
-    const box = { left, top, width: width - left - right, height: height - top - bottom };
-    const x = linear(ratioDomain(data), [left, left + box.width]);
-    const floor = top + box.height - strip - (someExact ? 12 : 0);
-    let low = Infinity, high = 0;
-    for (const e of inexact) { if (e < low) low = e; if (e > high) high = e; }
-    const wide = high / low > 12;
-    const y = wide ? logarithmic([low * 0.8, high * 1.25], [floor, top]) : linear([Math.max(0, low - (high - low || low) * 0.1), high + (high - low || high) * 0.1], [floor, top]);
-    const middle = top + box.height - strip / 2;
-    const place = (n, flat) => {
-      const ratio = p.ratio[n];
-      if (ratio > x.domain[1]) return null;
-      if (p.error[n] > rounding) return [x(ratio), y(p.error[n])];
-      return [x(ratio), flat ? middle : middle + (scatter01(p.id[n]) - 0.5) * (strip - 16)];
-    };
-    let beyond = 0, shown = 0;
-    for (let n = 0; n < p.id.length; n++) if (p.generation[n] <= now) { shown++; if (p.ratio[n] > x.domain[1]) beyond++; }
-    const names = position === last ? data.front.map((entry) => entry.id) : frontAt(data, position);
-    const index = indexOf(data);
-    const stair = (list) => steps(list.map((name) => place(index.get(idNumber(name)), true)).filter(Boolean));
-    caption.textContent = `generation ${Math.max(0, now + 1)} of ${Math.max(0, data.history.generation[last] + 1)}: ${plural(shown - 1, 'working variant')}` + (beyond ? `, ${count(beyond)} slower than the right edge` : '');
-    return cloud(data, { width, height, place, visible: (n) => p.generation[n] <= now, alt: 'Front: time ratio against error', overlay: () => {
-      const g = s('g', {});
-      if (someExact) {
-        g.append(s('rect', { x: left, y: top + box.height - strip, width: box.width, height: strip, class: 'strip', rx: 4 }),
-          s('text', { x: left - 8, y: middle + 4, 'text-anchor': 'end', class: 'word' }, 'exact'));
+  const plot = figure(
+    'Time and error',
+    (width) => {
+      const p = data.points,
+        rounding = data.run.rounding;
+      const last = data.history.generation.length - 1;
+      const position = state.generation === null ? last : Math.min(state.generation, last);
+      if (last < 0) return h('p', { class: 'empty' }, 'Nothing has been judged yet.');
+      const now = data.history.generation[position];
+      const inexact = p.error.filter((e) => e > rounding),
+        someExact = inexact.length < p.error.length;
+      const left = 64,
+        right = 16,
+        top = 30,
+        bottom = 46,
+        strip = someExact ? (inexact.length ? 74 : 264) : 0;
+      const height = inexact.length ? 430 : 340;
+      const box = { left, top, width: width - left - right, height: height - top - bottom };
+      const x = linear(ratioDomain(data), [left, left + box.width]);
+      const floor = top + box.height - strip - (someExact ? 12 : 0);
+      let low = Infinity,
+        high = 0;
+      for (const e of inexact) {
+        if (e < low) low = e;
+        if (e > high) high = e;
       }
-      g.append(axis(box, x, y, {
-        xTicks: ticks(...x.domain, width / 100), xFormat: (v) => String(+v.toFixed(4)), xLabel: 'time, relative to the unedited program  (less is faster)',
-        yTicks: inexact.length ? (wide ? decades(...y.domain) : ticks(...y.domain, 5)) : [], yLabel: inexact.length ? 'error' : '',
-      }));
-      g.append(s('line', { x1: x(1), x2: x(1), y1: top, y2: top + box.height, class: 'unedited' }),
-        s('text', { x: x(1) + 6, y: top + 4, class: 'word' }, 'unedited'));
-      const ghosts = [];
-      for (let n = 0; n < position; n++) if (data.history.front[n]) ghosts.push(n);
-      ghosts.slice(-9, -1).forEach((n, k, all) => { const d = path(stair(frontAt(data, n))); if (d) g.append(s('path', { d, class: 'ghost', opacity: 0.12 + (0.4 * k) / all.length })); });
-      const line = stair(names);
-      if (line.length > 1) g.append(s('path', { d: path(line), class: 'frontline' }));
-      const rest = position === last ? Object.keys(data.checks).filter((name) => isStruck(data, name) && index.has(idNumber(name))) : [];
-      const extra = state.selected && !names.includes(state.selected) && !rest.includes(state.selected) && index.has(idNumber(state.selected)) ? [state.selected] : [];
-      for (const name of [...rest, ...extra, ...[...names].reverse()]) {
-        const onFront = names.includes(name), at = place(index.get(idNumber(name)), onFront);
-        if (at) g.append(member(data, name, at, { small: !onFront }));
-      }
-      return g;
-    } });
-  }, { legend: legend([{ name: 'front, validated', class: 'validated' }, { name: 'front, not validated', class: 'open' }, { name: 'struck: failed on other inputs', class: 'struck' }, { name: 'other working variants', class: 'faint' }]) });
+      const wide = high / low > 12;
+      const y = wide
+        ? logarithmic([low * 0.8, high * 1.25], [floor, top])
+        : linear(
+            [Math.max(0, low - (high - low || low) * 0.1), high + (high - low || high) * 0.1],
+            [floor, top],
+          );
+      const middle = top + box.height - strip / 2;
+      const place = (n, flat) => {
+        const ratio = p.ratio[n];
+        if (ratio > x.domain[1]) return null;
+        if (p.error[n] > rounding) return [x(ratio), y(p.error[n])];
+        return [x(ratio), flat ? middle : middle + (scatter01(p.id[n]) - 0.5) * (strip - 16)];
+      };
+      let beyond = 0,
+        shown = 0;
+      for (let n = 0; n < p.id.length; n++)
+        if (p.generation[n] <= now) {
+          shown++;
+          if (p.ratio[n] > x.domain[1]) beyond++;
+        }
+      const names = position === last ? data.front.map((entry) => entry.id) : frontAt(data, position);
+      const index = indexOf(data);
+      const stair = (list) =>
+        steps(list.map((name) => place(index.get(idNumber(name)), true)).filter(Boolean));
+      caption.textContent =
+        `generation ${Math.max(0, now + 1)} of ${Math.max(0, data.history.generation[last] + 1)}: ${plural(shown - 1, 'working variant')}` +
+        (beyond ? `, ${count(beyond)} slower than the right edge` : '');
+      return cloud(data, {
+        width,
+        height,
+        place,
+        visible: (n) => p.generation[n] <= now,
+        alt: 'Front: time ratio against error',
+        overlay: () => {
+          const g = s('g', {});
+          if (someExact) {
+            g.append(
+              s('rect', {
+                x: left,
+                y: top + box.height - strip,
+                width: box.width,
+                height: strip,
+                class: 'strip',
+                rx: 4,
+              }),
+              s('text', { x: left - 8, y: middle + 4, 'text-anchor': 'end', class: 'word' }, 'exact'),
+            );
+          }
+          g.append(
+            axis(box, x, y, {
+              xTicks: ticks(...x.domain, width / 100),
+              xFormat: (v) => String(+v.toFixed(4)),
+              xLabel: 'time, relative to the unedited program  (less is faster)',
+              yTicks: inexact.length ? (wide ? decades(...y.domain) : ticks(...y.domain, 5)) : [],
+              yLabel: inexact.length ? 'error' : '',
+            }),
+          );
+          g.append(
+            s('line', { x1: x(1), x2: x(1), y1: top, y2: top + box.height, class: 'unedited' }),
+            s('text', { x: x(1) + 6, y: top + 4, class: 'word' }, 'unedited'),
+          );
+          const ghosts = [];
+          for (let n = 0; n < position; n++) if (data.history.front[n]) ghosts.push(n);
+          ghosts.slice(-9, -1).forEach((n, k, all) => {
+            const d = path(stair(frontAt(data, n)));
+            if (d) g.append(s('path', { d, class: 'ghost', opacity: 0.12 + (0.4 * k) / all.length }));
+          });
+          const line = stair(names);
+          if (line.length > 1) g.append(s('path', { d: path(line), class: 'frontline' }));
+          const rest =
+            position === last
+              ? Object.keys(data.checks).filter((name) => isStruck(data, name) && index.has(idNumber(name)))
+              : [];
+          const extra =
+            state.selected &&
+            !names.includes(state.selected) &&
+            !rest.includes(state.selected) &&
+            index.has(idNumber(state.selected))
+              ? [state.selected]
+              : [];
+          for (const name of [...rest, ...extra, ...[...names].reverse()]) {
+            const onFront = names.includes(name),
+              at = place(index.get(idNumber(name)), onFront);
+            if (at) g.append(member(data, name, at, { small: !onFront }));
+          }
+          return g;
+        },
+      });
+    },
+    {
+      legend: legend([
+        { name: 'front, validated', class: 'validated' },
+        { name: 'front, not validated', class: 'open' },
+        { name: 'struck: failed on other inputs', class: 'struck' },
+        { name: 'other working variants', class: 'faint' },
+      ]),
+    },
+  );
   return { plot, caption };
 }
 
 function slider(data, redraw, caption) {
   const last = () => data.history.generation.length - 1;
-  const range = h('input', { type: 'range', min: 0, max: Math.max(0, last()), value: state.generation ?? last(), 'aria-label': 'generation',
-    oninput: () => { stop(); set(Number(range.value)); } });
-  const button = h('button', { type: 'button', class: 'play', 'aria-label': 'play the generations', onclick: () => (state.playing ? stop() : play()) }, '▶');
-  function set(n) { state.generation = n >= last() ? null : n; range.value = n; redraw(); }
-  function stop() { clearInterval(state.playing); state.playing = null; button.textContent = '▶'; }
+  const range = h('input', {
+    type: 'range',
+    min: 0,
+    max: Math.max(0, last()),
+    value: state.generation ?? last(),
+    'aria-label': 'generation',
+    oninput: () => {
+      stop();
+      set(Number(range.value));
+    },
+  });
+  const button = h(
+    'button',
+    {
+      type: 'button',
+      class: 'play',
+      'aria-label': 'play the generations',
+      onclick: () => (state.playing ? stop() : play()),
+    },
+    '▶',
+  );
+  function set(n) {
+    state.generation = n >= last() ? null : n;
+    range.value = n;
+    redraw();
+  }
+  function stop() {
+    clearInterval(state.playing);
+    state.playing = null;
+    button.textContent = '▶';
+  }
   function play() {
-    const span = last(), stride = Math.max(1, Math.round(span / 120));
+    const span = last(),
+      stride = Math.max(1, Math.round(span / 120));
     let n = state.generation === null ? 0 : state.generation;
     button.textContent = '❚❚';
     set(n);
-    state.playing = setInterval(() => { n += stride; if (n >= last()) { set(last()); stop(); } else set(n); }, Math.max(40, 9000 / Math.max(1, span / stride)));
+    state.playing = setInterval(
+      () => {
+        n += stride;
+        if (n >= last()) {
+          set(last());
+          stop();
+        } else set(n);
+      },
+      Math.max(40, 9000 / Math.max(1, span / stride)),
+    );
   }
   return h('div', { class: 'slider' }, button, range, caption);
 }
 
 function orderChart(data) {
-  return figure('Every working variant, as it was tried', (width) => {
-    const p = data.points, left = 52, right = 14, top = 26, bottom = 46, height = 260;
-    if (!data.history.generation.length) return h('p', { class: 'empty' }, 'Nothing has been judged yet.');
-    const box = { left, top, width: width - left - right, height: height - top - bottom };
-    const [low, high] = ratioDomain(data);
-    const x = linear([0, Math.max(1, data.evaluations)], [left, left + box.width]), y = linear([low, high], [top + box.height, top]);
-    const place = (n) => (p.ratio[n] > high ? null : [x(p.id[n]), y(p.ratio[n])]);
-    return cloud(data, { width, height, place, visible: () => true, alt: 'Time ratio of every working variant', overlay: () => {
-      const g = s('g', {}, axis(box, x, y, { xTicks: ticks(...x.domain, width / 100).filter(Number.isInteger), xFormat: count, yTicks: ticks(...y.domain, 5), yFormat: (v) => String(+v.toFixed(4)), xLabel: 'evaluations', yLabel: 'time, relative to the unedited program' }));
-      g.append(s('line', { x1: left, x2: left + box.width, y1: y(1), y2: y(1), class: 'unedited' }));
-      const order = p.id.map((id, n) => n).sort((a, b) => p.id[a] - p.id[b]);
-      let least = Infinity;
-      const best = [];
-      for (const n of order) if (p.ratio[n] < least && !isStruck(data, 'v' + p.id[n])) { least = p.ratio[n]; best.push(n); }
-      const line = best.map((n) => [x(p.id[n]), y(p.ratio[n])]);
-      if (line.length) line.push([x(Math.max(data.evaluations, p.id[best.at(-1)])), line.at(-1)[1]]);
-      g.append(s('path', { d: path(steps(line)), class: 'line', style: { stroke: 'var(--accent)' } }));
-      return g;
-    } });
-  }, { note: 'the line is the fastest so far on the search cases' });
+  return figure(
+    'Every working variant, as it was tried',
+    (width) => {
+      const p = data.points,
+        left = 52,
+        right = 14,
+        top = 26,
+        bottom = 46,
+        height = 260;
+      if (!data.history.generation.length) return h('p', { class: 'empty' }, 'Nothing has been judged yet.');
+      const box = { left, top, width: width - left - right, height: height - top - bottom };
+      const [low, high] = ratioDomain(data);
+      const x = linear([0, Math.max(1, data.evaluations)], [left, left + box.width]),
+        y = linear([low, high], [top + box.height, top]);
+      const place = (n) => (p.ratio[n] > high ? null : [x(p.id[n]), y(p.ratio[n])]);
+      return cloud(data, {
+        width,
+        height,
+        place,
+        visible: () => true,
+        alt: 'Time ratio of every working variant',
+        overlay: () => {
+          const g = s(
+            'g',
+            {},
+            axis(box, x, y, {
+              xTicks: ticks(...x.domain, width / 100).filter(Number.isInteger),
+              xFormat: count,
+              yTicks: ticks(...y.domain, 5),
+              yFormat: (v) => String(+v.toFixed(4)),
+              xLabel: 'evaluations',
+              yLabel: 'time, relative to the unedited program',
+            }),
+          );
+          g.append(s('line', { x1: left, x2: left + box.width, y1: y(1), y2: y(1), class: 'unedited' }));
+          const order = p.id.map((id, n) => n).sort((a, b) => p.id[a] - p.id[b]);
+          let least = Infinity;
+          const best = [];
+          for (const n of order)
+            if (p.ratio[n] < least && !isStruck(data, 'v' + p.id[n])) {
+              least = p.ratio[n];
+              best.push(n);
+            }
+          const line = best.map((n) => [x(p.id[n]), y(p.ratio[n])]);
+          if (line.length) line.push([x(Math.max(data.evaluations, p.id[best.at(-1)])), line.at(-1)[1]]);
+          g.append(s('path', { d: path(steps(line)), class: 'line', style: { stroke: 'var(--accent)' } }));
+          return g;
+        },
+      });
+    },
+    { note: 'the line is the fastest so far on the search cases' },
+  );
 }

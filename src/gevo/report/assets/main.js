@@ -27,7 +27,11 @@ const SECTIONS = [
   ['headline', headline, (d) => [d.front, d.checks, d.claim, d.candidate, d.running]],
   ['front', frontSection, (d) => [d.points.id.length, d.front, d.checks, d.measured]],
   ['progress', progressSection, (d) => [d.points.id.length, d.history.generation.length, d.evaluations]],
-  ['change', changeSection, (d) => [d.subject && [d.subject.id, d.subject.role, !!d.subject.explained], d.checks]],
+  [
+    'change',
+    changeSection,
+    (d) => [d.subject && [d.subject.id, d.subject.role, !!d.subject.explained], d.checks],
+  ],
   ['cost', costSection, (d) => [!!d.costs]],
   ['kinds', kindSection, (d) => d.kinds],
   ['verdicts', verdictSection, (d) => d.verdicts],
@@ -36,16 +40,31 @@ const SECTIONS = [
 const slots = {};
 
 function top_(data) {
-  const status = data.gone ? ['gone', 'the run is gone'] : data.running ? ['live', 'running'] : [data.status, data.status];
-  return h('header', { class: 'top' }, h('div', { class: 'mark' }, 'gevo'), h('h1', {}, data.run.workload, h('span', {}, ' on ' + data.run.device)),
-    h('p', { class: 'meta' }, h('span', { class: 'pill ' + status[0] }, status[1]), ` ${plural(data.evaluations, 'evaluation')}, ${plural(data.history.generation.filter((g) => g >= 0).length, 'generation')}, ${clock(data.seconds)}, seed ${data.run.options.seed}`));
+  const status = data.gone
+    ? ['gone', 'the run is gone']
+    : data.running
+      ? ['live', 'running']
+      : [data.status, data.status];
+  return h(
+    'header',
+    { class: 'top' },
+    h('div', { class: 'mark' }, 'gevo'),
+    h('h1', {}, data.run.workload, h('span', {}, ' on ' + data.run.device)),
+    h(
+      'p',
+      { class: 'meta' },
+      h('span', { class: 'pill ' + status[0] }, status[1]),
+      ` ${plural(data.evaluations, 'evaluation')}, ${plural(data.history.generation.filter((g) => g >= 0).length, 'generation')}, ${clock(data.seconds)}, seed ${data.run.options.seed}`,
+    ),
+  );
 }
 
 function show(data) {
   state.data = data;
   data.index = null;
   for (const [name, build, key] of SECTIONS) {
-    const now = JSON.stringify(key(data)), slot = (slots[name] = slots[name] || {});
+    const now = JSON.stringify(key(data)),
+      slot = (slots[name] = slots[name] || {});
     if (slot.key === now) continue;
     if (name === 'front' && state.playing) continue;
     slot.key = now;
@@ -58,38 +77,65 @@ function show(data) {
 }
 
 function footer() {
-  return h('footer', {}, 'Made by gevo. Times are relative to the unedited program; nothing is called an improvement that has not passed on inputs the search never saw.');
+  return h(
+    'footer',
+    {},
+    'Made by gevo. Times are relative to the unedited program; nothing is called an improvement that has not passed on inputs the search never saw.',
+  );
 }
 
 function waiting(text) {
-  page.replaceChildren(h('header', { class: 'top' }, h('div', { class: 'mark' }, 'gevo')), h('section', { class: 'hero', id: 'waiting' }, h('div', { class: 'claim none' }, h('p', { class: 'big' }, 'Waiting'), h('p', {}, text))));
+  page.replaceChildren(
+    h('header', { class: 'top' }, h('div', { class: 'mark' }, 'gevo')),
+    h(
+      'section',
+      { class: 'hero', id: 'waiting' },
+      h('div', { class: 'claim none' }, h('p', { class: 'big' }, 'Waiting'), h('p', {}, text)),
+    ),
+  );
   for (const name of Object.keys(slots)) delete slots[name];
 }
 
 async function follow() {
-  let data = null, lost = 0;
+  let data = null,
+    lost = 0;
   for (;;) {
     try {
-      const query = data ? `?epoch=${data.epoch}&points=${data.points.id.length}&edits=${data.edits.length}&version=${data.version}` : '';
+      const query = data
+        ? `?epoch=${data.epoch}&points=${data.points.id.length}&edits=${data.edits.length}&version=${data.version}`
+        : '';
       const answer = await fetch('data' + query, { cache: 'no-store' });
       const news = await answer.json();
       lost = 0;
       document.body.classList.remove('lost');
-      if (news.waiting) { data = null; waiting(news.waiting); }
-      else if (!news.same) {
-        if (!data || data.epoch !== news.epoch) { data = news; page.replaceChildren(); for (const name of Object.keys(slots)) delete slots[name]; state.selected = null; state.generation = null; }
-        else {
+      if (news.waiting) {
+        data = null;
+        waiting(news.waiting);
+      } else if (!news.same) {
+        if (!data || data.epoch !== news.epoch) {
+          data = news;
+          page.replaceChildren();
+          for (const name of Object.keys(slots)) delete slots[name];
+          state.selected = null;
+          state.generation = null;
+        } else {
           const { points, edits, ...rest } = news;
-          for (const name of Object.keys(points)) for (const value of points[name]) data.points[name].push(value);
+          for (const name of Object.keys(points))
+            for (const value of points[name]) data.points[name].push(value);
           for (const edit of edits) data.edits.push(edit);
           Object.assign(data, rest);
         }
         const first = !slots.front;
         show(data);
-        if (first) { page.append(footer()); fromAddress(); }
+        if (first) {
+          page.append(footer());
+          fromAddress();
+        }
       }
     } catch (error) {
-      if (error instanceof TypeError || error instanceof SyntaxError) { if (++lost > 1) document.body.classList.add('lost'); } else throw error;
+      if (error instanceof TypeError || error instanceof SyntaxError) {
+        if (++lost > 1) document.body.classList.add('lost');
+      } else throw error;
     }
     await new Promise((go) => setTimeout(go, document.hidden ? 5000 : lost ? 3000 : 1000));
   }
@@ -100,11 +146,25 @@ function begin() {
   page.replaceChildren();
   document.body.append(tip);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redrawAll);
-  addEventListener('beforeprint', () => { document.documentElement.classList.add('print'); redrawAll(); });
-  addEventListener('afterprint', () => { document.documentElement.classList.remove('print'); redrawAll(); });
+  addEventListener('beforeprint', () => {
+    document.documentElement.classList.add('print');
+    redrawAll();
+  });
+  addEventListener('afterprint', () => {
+    document.documentElement.classList.remove('print');
+    redrawAll();
+  });
   if (data.kind === 'compare') page.append(...comparePage(data), footer());
-  else if (data.live) { document.body.append(h('div', { class: 'lost-note', role: 'alert' }, 'No answer from gevo watch. Trying again.')); follow(); }
-  else { show(data); page.append(footer()); fromAddress(); }
+  else if (data.live) {
+    document.body.append(
+      h('div', { class: 'lost-note', role: 'alert' }, 'No answer from gevo watch. Trying again.'),
+    );
+    follow();
+  } else {
+    show(data);
+    page.append(footer());
+    fromAddress();
+  }
 }
 
 begin();

@@ -1,0 +1,146 @@
+// What was validated, or that nothing was.
+
+const SPLITS = {
+  search: ['search cases', 'judged every variant'],
+  'held-out': ['held-out cases', 'other sizes and seeds, never seen by the search'],
+  large: ['large case', 'much larger than any other'],
+  fresh: ['fresh cases', 'drawn anew for this check; the claim is measured on these'],
+};
+
+const bounds = (interval) =>
+  interval && interval.runs > 1
+    ? `${factor(interval.high)} to ${factor(interval.low)}${interval.settled ? '' : ', not as sure as it was meant to be'}`
+    : '';
+
+function tile(value, label, note, kind) {
+  return h(
+    'div',
+    { class: 'tile ' + (kind || '') },
+    h('div', { class: 'value' }, value),
+    h('div', { class: 'label' }, label),
+    note && h('div', { class: 'note' }, note),
+  );
+}
+
+function checkTiles(data, entry) {
+  const checks = data.checks[entry.id] || {};
+  const order = [...new Set(['held-out', 'fresh', 'large', ...Object.keys(checks)])];
+  const other = order
+    .filter((split) => checks[split] || split === 'held-out')
+    .map((split) => {
+      const check = checks[split],
+        [label, meaning] = SPLITS[split] || [split, ''];
+      if (!check) return tile('–', label, 'not tried', 'untried');
+      if (check.verdict !== 'ok') return tile('✗ ' + check.verdict, label, check.detail || meaning, 'failed');
+      return tile(
+        check.ratio ? factor(check.ratio) : 'passed',
+        h('span', {}, h('i', { class: 'tick' }, '✓'), label),
+        meaning,
+        check.ratio && check.ratio >= 1 ? 'untried' : 'passed',
+      );
+    });
+  return [
+    tile(
+      entry.interval ? factor(entry.ratio) : entry.ratio.toFixed(3),
+      'search cases',
+      entry.interval ? 'these judged every variant' : 'time ratio of the candidate',
+      'untried',
+    ),
+    other,
+  ];
+}
+
+function headline(data) {
+  const best = data.claim,
+    candidate = data.front.find((entry) => entry.id === data.candidate);
+  const deterministic = data.run.device.startsWith('sim'),
+    going = data.live && data.running;
+  const struck = Object.keys(data.checks).filter((name) => isStruck(data, name));
+  const children = [];
+  if (best) {
+    const ratio = best.interval.value;
+    children.push(
+      h(
+        'div',
+        { class: 'claim' },
+        h('p', { class: 'big' }, factor(ratio), h('small', {}, ' as fast')),
+        bounds(best.interval) && h('p', { class: 'bounds' }, bounds(best.interval)),
+        h(
+          'p',
+          {},
+          best.id === data.best
+            ? h('a', { href: '#' + best.id }, best.id)
+            : [best.id, ', the minimal patch of ', h('a', { href: '#' + data.best }, data.best), ','],
+          ` takes ${ratio.toFixed(3)} of the unedited program's time on cases that the search never used`,
+          best.interval.runs > 1
+            ? `, measured ${count(best.interval.runs)} times`
+            : deterministic
+              ? ', in cycles of the model, which do not vary'
+              : '',
+          `; ${best.exact ? 'its output is exact' : 'its error is ' + short(best.error)}; ${plural(best.edits, 'edit')}.`,
+        ),
+        deterministic &&
+          ratio > 0.95 &&
+          h('p', { class: 'caution' }, 'Differences under 3 to 5 % are within what the model does not know.'),
+        candidate &&
+          candidate.id !== data.best &&
+          h(
+            'p',
+            { class: 'muted' },
+            `${candidate.id} takes less time on the search cases (ratio ${candidate.ratio.toFixed(3)}), but its gain has not been validated.`,
+          ),
+      ),
+      h('div', { class: 'tiles' }, checkTiles(data, best)),
+    );
+  } else if (candidate) {
+    const why = candidate.interval
+      ? `it passed all checks, but on cases that the search never used its time ratio is ${candidate.interval.value.toFixed(3)}${candidate.interval.runs > 1 ? ` (up to ${candidate.interval.high.toFixed(3)})` : ''}.`
+      : going
+        ? 'the front is checked on other inputs when the search ends.'
+        : 'it has not been through all checks on inputs that the search never used.';
+    children.push(
+      h(
+        'div',
+        { class: 'claim none' },
+        h('p', { class: 'big' }, 'No improvement validated', going ? h('small', {}, ' yet') : ''),
+        h(
+          'p',
+          {},
+          h('a', { href: '#' + candidate.id }, candidate.id),
+          ` takes ${candidate.ratio.toFixed(3)} of the unedited program's time on the search cases. It is a candidate: `,
+          why,
+        ),
+      ),
+      h('div', { class: 'tiles' }, checkTiles(data, candidate)),
+    );
+  } else {
+    children.push(
+      h(
+        'div',
+        { class: 'claim none' },
+        h(
+          'p',
+          { class: 'big' },
+          data.baseline ? 'No improvement found' : 'Not begun',
+          going ? h('small', {}, ' yet') : '',
+        ),
+        h(
+          'p',
+          {},
+          data.baseline
+            ? 'No variant that works takes less time than the unedited program.'
+            : 'The unedited program has not been judged.',
+        ),
+      ),
+    );
+  }
+  if (struck.length)
+    children.push(
+      h(
+        'p',
+        { class: 'struck-note' },
+        `${plural(struck.length, 'variant')} looked good on the search cases and failed on others (${struck.slice(0, 6).join(', ')}${struck.length > 6 ? ' …' : ''}): struck from the front.`,
+      ),
+    );
+  return h('section', { class: 'hero', id: 'headline', 'aria-label': 'headline' }, children);
+}
