@@ -36,6 +36,8 @@ from gevo.workload import Split, Workload
 
 AHEAD = 3
 """Patches submitted for each worker: enough to keep it busy, few to wait for when stopping."""
+MEASURE = 90.0
+"""Seconds for measuring the front at the end, where times vary; a fifth of the run if that is more."""
 _PACKAGES = {"llvm": ("llvmlite", "ziglang"), "stablehlo": ("jax", "jaxlib")}
 """What a result depends on besides, by IR."""
 
@@ -201,6 +203,7 @@ class _Run:
             evaluator=evaluator,
             counted=self._tally,
             elsewhere=self._evaluator,
+            seconds=max(MEASURE, self._spent() / 4),
             say=lambda stage: self._show(f"{stage}; Ctrl-C to leave it there"),
         )
 

@@ -9,7 +9,7 @@ from gevo.tally import best_of
 SHARE = 10
 """Minimising may ask for one patch for every so many that the search had judged, ..."""
 LEAST, MOST = 100, 300
-"""... but for this many at least, and at most: seconds, beside the search. `gevo minimize` goes on."""
+"""... but for this many at least where that is quick, and at most. `gevo minimize` goes on."""
 
 
 def conclude(session: Session, *, whole: bool) -> None:
@@ -23,7 +23,8 @@ def conclude(session: Session, *, whole: bool) -> None:
     entries = session.counted.entries()
     best = (best_of(entries, exact=False), best_of(entries, exact=True))
     judged = session.counted.verdicts.total()
-    session.asked, session.limit = 0, max(LEAST, min(MOST, judged // SHARE))
+    quick = session.evaluator.prepare("search").deterministic
+    session.asked, session.limit = 0, max(LEAST if quick else 0, min(MOST, judged // SHARE))
     for id_ in dict.fromkeys(entry.id for entry in best if entry is not None):
         found = minimise(session, session.store.variant(parse_id(id_)))
         if found is not None and found.id != id_:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,8 +53,18 @@ class Session:
     """Takes one line about how far the analysis is."""
     limit: int = 1 << 60
     """The most patches that may be asked for."""
+    seconds: float = 600.0
+    """How long variants may be measured in all, where times vary."""
+    samples: dict[int, list[float]] = field(default_factory=dict[int, list[float]])
+    """The ratios that were measured, by variant; 0 is the unedited program beside itself."""
+    began: float = field(default_factory=time.monotonic)
     asked: int = 0
     """How many were asked for, known ones too, so that a second time takes as many."""
+
+    @property
+    def late(self) -> bool:
+        """Whether there is no time left to measure."""
+        return bool(self.samples) and time.monotonic() > self.began + self.seconds
 
     @property
     def splits(self) -> Sequence[Split]:

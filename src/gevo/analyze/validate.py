@@ -8,19 +8,18 @@ its place there is tried in turn.
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gevo.analyze import interval
 from gevo.analyze.findings import Checked, Interval
 from gevo.analyze.kept import intervals, keep_intervals, minimised, next_draw
+from gevo.analyze.measure import names, rounds
 from gevo.analyze.session import Session, opened, silent
-from gevo.patch import Patch
 from gevo.store import Store, format_id, parse_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from gevo.evaluate.executor import Baseline
     from gevo.store import Row
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 
 CANDIDATES = 64
 """At most this many variants are tried in one validation."""
-SECONDS = 300.0
-"""After so long, no further round of measurements is begun."""
 
 
 def check_front(session: Session, *, anew: bool = False) -> list[Checked]:
@@ -38,7 +35,7 @@ def check_front(session: Session, *, anew: bool = False) -> list[Checked]:
     `anew` also tries on new fresh cases what was tried on others before.
     """
     found: dict[int, Checked] = {}
-    while len(found) < CANDIDATES:
+    while len(found) < CANDIDATES and not session.late:
         tried = found if anew else {*found, *map(parse_id, intervals(session.store))}
         todo = [id_ for id_ in _shown(session) if id_ not in tried]
         if todo:
@@ -85,7 +82,7 @@ def _try(session: Session, rows: Sequence[Row], split: Split) -> tuple[list[Row]
 
     Fresh cases are new each time; any others, that a variant was tried on before, are not.
     """
-    session.say(f"checking {_names(rows)} on {split} cases")
+    session.say(f"checking {names(rows)} on {split} cases")
     baseline = session.evaluator.prepare(split)
     session.record(0, split, baseline.evaluation)
     for row in rows:
@@ -102,7 +99,7 @@ def _refer(session: Session, rows: Sequence[Row], baseline: Baseline | None) -> 
     if baseline is None or not baseline.referee or not session.config.referee or not rows:
         return list(rows)
     name = baseline.referee
-    session.say(f"checking {_names(rows)} on {name}")
+    session.say(f"checking {names(rows)} on {name}")
     with session.elsewhere(name) as referee:
         for row in rows:
             referee.submit(row.id, row.patch, "held-out")
@@ -114,60 +111,14 @@ def _refer(session: Session, rows: Sequence[Row], baseline: Baseline | None) -> 
 
 def _measure(session: Session, rows: Sequence[Row], baseline: Baseline) -> None:
     """Measure the ratio of variants that passed; keep each with its interval."""
-    split = baseline.split
-    if baseline.deterministic:
-        unedited = baseline.evaluation.time or 1.0
-        for row in rows:
-            mine = session.store.validations(row.id)[split].time or unedited
-            _keep(session, {row.id: interval.certain(mine / unedited)})
+    if not baseline.deterministic:
+        for estimates in rounds(session, rows, baseline.split):
+            _keep(session, estimates)
         return
-    room = interval.TOGETHER - len(
-        intervals(session.store).keys() - {format_id(row.id) for row in rows}
-    )
-    for estimates in _rounds(session, rows[: max(0, room)], split):
-        _keep(session, estimates)
-
-
-def _rounds(session: Session, rows: Sequence[Row], split: Split) -> Iterable[dict[int, Interval]]:
-    """Measure variants again and again, until each interval is narrow or there is no end to it.
-
-    The unedited program goes along as a variant of itself, to show what mere chance does.
-    """
-    began = time.monotonic()
-    ratios: dict[int, list[float]] = {0: [], **{row.id: [] for row in rows}}
-    patches = {0: Patch(), **{row.id: row.patch for row in rows}}
-    todo = set(ratios) if rows else set[int]()
-    while todo:
-        session.say(f"measuring {_names(rows)}, {max(map(len, ratios.values())) + 1} times")
-        for id_ in sorted(todo):
-            session.evaluator.submit(id_, patches[id_], split)
-        for key, evaluation in session.evaluator.results():
-            assert isinstance(key, int)
-            if evaluation.ok and evaluation.time:
-                ratios[key].append(evaluation.time)
-            elif key:
-                session.record(key, split, evaluation)
-                del ratios[key]
-        floor = interval.pooled(ratios.values())
-        late = time.monotonic() - began > SECONDS
-        estimates = {
-            id_: interval.estimate(values, floor)
-            for id_, values in ratios.items()
-            if id_ and len(values) >= interval.LEAST
-        }
-        todo = {
-            id_
-            for id_, values in ratios.items()
-            if id_
-            and len(values) < interval.MOST
-            and not (id_ in estimates and (estimates[id_].settled or late))
-        }
-        todo |= {0} if todo and len(ratios[0]) < interval.MOST else set()
-        yield estimates
-
-
-def _names(rows: Sequence[Row]) -> str:
-    return format_id(rows[0].id) if len(rows) == 1 else f"{len(rows)} variants"
+    unedited = baseline.evaluation.time or 1.0
+    for row in rows:
+        mine = session.store.validations(row.id)[baseline.split].time or unedited
+        _keep(session, {row.id: interval.certain(mine / unedited)})
 
 
 def _keep(session: Session, estimates: dict[int, Interval]) -> None:

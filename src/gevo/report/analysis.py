@@ -81,7 +81,8 @@ def _speed(one: Checked) -> str:
     if one.interval is None:
         return "[red]struck[/]" if one.failed else "[dim]not measured[/]"
     style = "bold green" if one.gain else "dim"
-    return f"[{style}]{interval_text(one.interval)}[/]"
+    doubt = "" if one.interval.settled else " [yellow]unsure[/]"
+    return f"[{style}]{interval_text(one.interval)}[/]{doubt}"
 
 
 def minimal(found: Minimised, detail: Detail) -> RenderableType:

@@ -46,11 +46,10 @@ def factor(value: float) -> str:
 
 
 def interval_text(interval: Interval) -> str:
-    """How many times as fast, and between what bounds if that is not certain."""
+    """How many times as fast, and how far that may be off if it is not certain."""
     text = factor(1 / interval.value)
     if interval.runs > 1:
-        text += f" ({factor(1 / interval.high)} to {factor(1 / interval.low)})"
-        text += "" if interval.settled else ", unsure"
+        text += f" ±{(interval.high / interval.low) ** 0.5 - 1:.1%}"
     return text
 
 
@@ -232,7 +231,7 @@ def summary(result: Result) -> RenderableType:
     best = result.best
     if best is not None:
         rows.append(
-            Text(f"Export: gevo export {result.run} --variant {best.id} --format ptx", style="dim")
+            Text(f"Export: gevo export {result.run} --variant {best.id} --output FILE", style="dim")
         )
     return Group(*rows)
 
