@@ -73,8 +73,9 @@ class Program(Protocol):
         ...
 
     def contrast(self, before: Patch, after: Patch) -> Change | None:
-        """What the second variant does that the first does not, seen in what is left of both when
-        they are optimised; None if nothing recognisable. Both must be valid and compile.
+        """What the second variant does that the first does not; None if nothing recognisable.
+
+        It is seen in what is left of both when they are optimised, so both must be valid.
         """
         ...
 

@@ -47,6 +47,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The fastest validated variant within the tolerance."""
     best_exact: Entry | None
     """The fastest validated variant that is exact."""
+    most_accurate: Entry | None = None
+    """The variant with the least error that is no slower; None unless the unedited program has any."""
     front: list[Entry]
     """No other variant is both faster and more exact; fastest first."""
     generations: int

@@ -14,6 +14,9 @@ from gevo.search import Individual, Settings, front
 from gevo.search.individual import admit
 from gevo.store import Store, format_id, parse_id
 
+KEPT = 0.9
+"""The part of the gain that a minimal patch must have on cases that the search never used."""
+
 
 class Tally:
     """What the evaluations so far amount to."""
@@ -47,11 +50,14 @@ class Tally:
     def measure(self, id_: int, interval: Interval) -> None:
         """Take note of the ratio that a variant has on cases that the search never used.
 
-        Where times vary, the search has seen luck: what was measured longer counts in its stead.
+        Where times vary, the search has seen luck: what was measured longer counts in its stead. So
+        it does for what is fast on the search cases only, which must not hide what is fast elsewhere.
         """
         self._intervals[id_] = interval
         one = self._alive.get(id_)
-        if one is not None and interval.runs > 1:
+        if one is not None and (
+            interval.runs > 1 or interval.value >= 1 > one.time / self.baseline.time
+        ):
             self._alive[id_] = replace(one, time=interval.value * self.baseline.time)
             self._front = front(self._alive.values())
 
@@ -83,7 +89,8 @@ class Tally:
             return None
         return mine.time / unedited.time
 
-    def _error(self, id_: int, split: str) -> float | None:
+    def error(self, id_: int, split: str) -> float | None:
+        """A variant's error on another split, if it was tried there."""
         mine = self._checks.get(id_, {}).get(split)
         return None if mine is None else mine.error
 
@@ -104,20 +111,26 @@ class Tally:
             validated=interval is not None or not one.patch.edits,
             interval=interval,
             held_out=self._ratio(id_, "held-out"),
-            held_out_error=self._error(id_, "held-out"),
+            held_out_error=self.error(id_, "held-out"),
             large=self._ratio(id_, "large"),
             patch=str(one.patch),
         )
 
     def minimal(self, store: Store, entry: Entry) -> Entry:
-        """The minimal patch of an entry, if there is one and it passed all checks; else the entry."""
+        """The minimal patch of an entry; the entry itself if that has none as good.
+
+        It must have passed all checks, and kept the gain on cases that neither was found with.
+        """
         found = minimised(store).get(entry.id)
         if found is None:
             return entry
         row = store.variant(parse_id(found.id))
         one = admit(row.patch, row.evaluation, self._settings)
         smaller = entry if one is None else self._entry(row.id, one)
-        return smaller if smaller.validated else entry
+        if smaller.interval is None:
+            return entry
+        kept = entry.interval is None or _gain(smaller.interval) >= KEPT * _gain(entry.interval)
+        return smaller if kept else entry
 
 
 def tally(store: Store, settings: Settings) -> Tally:
@@ -138,6 +151,27 @@ def best_of(entries: list[Entry], *, exact: bool) -> Entry | None:
     return next((e for e in entries if _gains(e) and (e.exact or not exact)), None)
 
 
+def _gain(interval: Interval) -> float:
+    return 1 / interval.value - 1
+
+
+def most_accurate(entries: list[Entry], error: float, held_out: float) -> Entry | None:
+    """The validated entry with the least error that is no slower than the unedited program.
+
+    It must have less error than the unedited program both in the search and on held-out data.
+    """
+    better = (
+        e
+        for e in entries
+        if e.interval is not None
+        and e.interval.low <= 1
+        and e.error < error
+        and e.held_out_error is not None
+        and e.held_out_error < held_out
+    )
+    return min(better, key=lambda e: e.error, default=None)
+
+
 def _gains(entry: Entry) -> bool:
     return entry.ratio < 1 and entry.interval is not None and entry.interval.high < 1
 
@@ -152,6 +186,7 @@ def result_of(store: Store, settings: Settings, config: Config) -> Result:
         )
     entries = [counted.minimal(store, entry) for entry in counted.entries()]
     unedited = counted.baseline
+    error, held_out = unedited.evaluation.error or 0.0, counted.error(0, "held-out")
     return Result(
         workload=config.workload,
         device=config.device,
@@ -159,9 +194,11 @@ def result_of(store: Store, settings: Settings, config: Config) -> Result:
         evaluations=counted.verdicts.total(),
         seconds=round(store.get("seconds", float, 0.0), 3),
         verdicts=dict(sorted(counted.verdicts.items())),
-        baseline={"time": unedited.time, "error": unedited.evaluation.error or 0.0, "ratio": 1.0},
+        baseline={"time": unedited.time, "error": error, "ratio": 1.0}
+        | ({} if held_out is None else {"held_out_error": held_out}),
         best=best_of(entries, exact=False),
         best_exact=best_of(entries, exact=True),
+        most_accurate=most_accurate(entries, error, held_out or 0.0) if unedited.error else None,
         front=entries,
         generations=len(store.get("curve", list[float], [])),
         tolerance=config.tolerance,

@@ -243,6 +243,8 @@ def outcome(result: Result) -> Table:
     rows: list[tuple[str, Entry | None]] = [("exact", result.best_exact)]
     if result.tolerance > 0:
         rows.append((f"within {result.tolerance:g}", result.best))
+    if result.most_accurate is not None:
+        rows.append(("least error", result.most_accurate))
     for label, entry in rows:
         if entry is None:
             table.add_row(label, "-", "", "no gain", *[""] * 5)
