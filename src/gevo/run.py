@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from gevo.analyze.conclude import conclude
+from gevo.analyze.kept import last_draw
 from gevo.analyze.session import Session
 from gevo.config import Config, read_config, settings_of
 from gevo.errors import OptionError, StoreError
@@ -189,6 +190,7 @@ class _Run:
             device=device,
             workers=self._options.cores,
             tolerance=self._config.tolerance,
+            draw=last_draw(self._store),
             known=known,
         )
 

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from neutral import NOISE, claims
 
-from gevo.analyze.interval import LEAST, MOST, STUDENT, TOGETHER, certain, estimate, pooled
+from gevo.analyze.interval import LEAST, MOST, STUDENT, TOGETHER, certain, estimate
 
 
 def below(t, degrees):
@@ -31,38 +32,6 @@ def test_what_never_varies_is_certain():
 def test_one_measurement_says_nothing():
     found = estimate([0.5], 0.01)
     assert (found.low, found.high) == (0.0, math.inf)
-
-
-NOISE = {
-    "normal": lambda rng, n: rng.normal(0, 0.015, n),
-    "small": lambda rng, n: rng.normal(0, 0.002, n),
-    "heavy tails": lambda rng, n: rng.standard_t(2.5, n) * 0.01,
-    "skewed": lambda rng, n: rng.exponential(0.012, n) - 0.012,
-    "skewed the other way": lambda rng, n: 0.012 - rng.exponential(0.012, n),
-    "a bias of each process": lambda rng, n: rng.choice([-0.02, 0.02], n) + rng.normal(0, 0.003, n),
-    "rarely slow": lambda rng, n: (
-        np.where(rng.random(n) < 0.1, 0.05, -0.05 / 9) + rng.normal(0, 0.004, n)
-    ),
-}
-
-
-def claims(noise, rng, variants, ratio=1.0):
-    """How many variants of one search are called a gain, measured as a validation does."""
-    samples = [list(noise(rng, LEAST)) for _ in range(variants + 1)]
-    open_ = set(range(1, variants + 1))
-    gains = 0
-    while open_:
-        ratios = [ratio * np.exp(sample) for sample in samples]
-        floor = pooled(ratios)
-        for n in sorted(open_):
-            found = estimate(ratios[n], floor)
-            if found.settled or len(samples[n]) >= MOST:
-                gains += found.high < 1
-                open_.remove(n)
-        for n in open_ | {0}:
-            if len(samples[n]) < MOST:
-                samples[n] += list(noise(rng, 1))
-    return gains
 
 
 @pytest.mark.parametrize("variants", [1, 6])

@@ -33,8 +33,13 @@ def keep_explained(store: Store, found: Explanation) -> None:
     store.set(_EXPLAINED, {**explained(store), found.id: found})
 
 
+def last_draw(store: Store) -> int:
+    """The number of the draw of fresh cases that was used last; that of a search's end is 0."""
+    return store.get(_DRAWS, int, 0)
+
+
 def next_draw(store: Store) -> int:
-    """The number of a draw of fresh cases that this run has not seen; its end of a search has 0."""
-    draw = store.get(_DRAWS, int, 0) + 1
+    """The number of a draw of fresh cases that this run has not seen."""
+    draw = last_draw(store) + 1
     store.set(_DRAWS, draw)
     return draw

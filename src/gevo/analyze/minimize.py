@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from gevo.analyze.ddmin import ddmin
 from gevo.analyze.findings import Minimised
-from gevo.analyze.kept import keep_minimised, minimised
+from gevo.analyze.kept import intervals, keep_minimised, minimised
 from gevo.analyze.session import Session, SpentError, named, opened, silent
 from gevo.analyze.validate import check
 from gevo.errors import StoreError
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
 
 LOSS = 0.01
 """The part of the gain that a minimal patch may lose."""
-NOISE = 2.0
-"""On devices whose times vary, by how many spreads two equal times may differ."""
+NOISE, AT_MOST = 2.0, 0.1
+"""Where times vary, two that differ by so many spreads may be equal; but not by this part of the gain."""
 
 
 class Bar:
@@ -42,14 +44,16 @@ class Bar:
         self.time = unedited.time / (1 + (1 - LOSS) * gain) if gain > 0 else source.time
         error, before = source.error or 0.0, unedited.error or 0.0
         self.error = max(rounding, error + LOSS * max(0.0, before - error))
+        self._slack = AT_MOST * max(0.0, unedited.time - source.time)
         self._spread = source.spread
 
     def cleared_by(self, evaluation: Evaluation) -> bool:
         """Whether this evaluation is as good."""
         if not evaluation.ok or evaluation.time is None or evaluation.error is None:
             return False
-        noise = NOISE * math.hypot(self._spread, evaluation.spread)
-        return evaluation.time <= self.time * (1 + noise) and evaluation.error <= self.error
+        noise = NOISE * math.hypot(self._spread, evaluation.spread) * self.time
+        late = evaluation.time - self.time
+        return late <= min(noise, self._slack) and evaluation.error <= self.error
 
 
 def minimise(session: Session, source: Row) -> Minimised | None:
@@ -65,7 +69,7 @@ def minimise(session: Session, source: Row) -> Minimised | None:
             f"{format_id(source.id)} is judged {source.evaluation.verdict}; name a variant that is ok"
         )
     unedited = session.unedited.evaluation
-    bar = Bar(source.evaluation, unedited, session.settings.rounding)
+    bar = Bar(_measured(session, source), unedited, session.settings.rounding)
     edits = source.patch.edits
 
     def effective(positions: list[int]) -> list[int]:
@@ -102,6 +106,15 @@ def minimise(session: Session, source: Row) -> Minimised | None:
     )
     keep_minimised(session.store, result)
     return result
+
+
+def _measured(session: Session, source: Row) -> Evaluation:
+    """The evaluation of a variant, with the time that was measured longer if it was."""
+    interval = intervals(session.store).get(format_id(source.id))
+    unedited = session.unedited.evaluation.time
+    if interval is None or interval.runs == 1 or unedited is None:
+        return source.evaluation
+    return msgspec.structs.replace(source.evaluation, time=interval.value * unedited, spread=0.0)
 
 
 def minimize(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gevo.analyze.kept import last_draw
 from gevo.config import Config, read_config, settings_of
 from gevo.errors import StoreError
 from gevo.evaluate.local import Local
@@ -106,10 +107,13 @@ def opened(
     run: str | Path,
     *,
     workers: int | None = None,
-    draw: int = 0,
+    draw: int | None = None,
     say: Callable[[str], None] = silent,
 ) -> Generator[Session]:
-    """Open a run to analyse it, with an evaluator like the one that it was searched with."""
+    """Open a run to analyse it, with an evaluator like the one that it was searched with.
+
+    Its fresh cases are those of a `draw`, or those that were used last, to compare with what was.
+    """
     folder = Path(run)
     with Store.open(folder) as store:
         config = read_config(store)
@@ -127,7 +131,7 @@ def opened(
                 device=device,
                 workers=workers or options.cores,
                 tolerance=config.tolerance,
-                draw=draw,
+                draw=last_draw(store) if draw is None else draw,
                 known=known,
             )
 
