@@ -19,7 +19,7 @@ class Precision:
 
 QUICK = Precision(spread=0.01, least=4, most=25, seconds=1.0)
 """For the search, which sees many variants."""
-THOROUGH = Precision(spread=0.003, least=10, most=101, seconds=6.0)
+THOROUGH = Precision(spread=0.003, least=8, most=61, seconds=2.5)
 """For what is reported."""
 
 
