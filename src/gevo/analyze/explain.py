@@ -29,8 +29,8 @@ PAIRED = 12
 """Of a longer patch only so many edits are tried in pairs: those that are missed most."""
 FUEL = 1 << 26
 """Loop iterations that one thread may need when its cost is taken, which no variant that passed does."""
-NOISE = 2.0
-"""By how many spreads equal times may differ, on devices whose times vary."""
+NOISE, VARIES = 2.0, 0.03
+"""Where times vary, equal ones may differ by so many spreads, and by this in any case."""
 _PLACE = re.compile(r"\((?:for )?([^\s()]+:\d+)\)")
 
 
@@ -87,7 +87,7 @@ class _Apart:
         found: list[Pair] = []
         for (a, b), row in zip(wanted, rows, strict=True):
             noise = max(one.evaluation.spread for one in (row, self._alone[a], self._alone[b]))
-            margin = max(SHARE * abs(saved), NOISE * noise)
+            margin = max(SHARE * abs(saved), NOISE * noise, VARIES if noise else 0.0)
             found.append(relate(a, b, self.alone, self._effect(row.evaluation), margin=margin))
         return found
 
