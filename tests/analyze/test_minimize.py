@@ -67,6 +67,7 @@ def test_twins_one_of_them_is_enough(tmp_path):
     assert sorted(kinds(patch)) == ["save 20", "twin 80"]
 
 
+@pytest.mark.slow
 def test_the_same_with_any_number_of_workers_and_a_second_time(tmp_path):
     lines = ["idle", "lock a", "save 9", "idle", "twin 70", "key a", "twin 60", "save 90"] * 2
     found = [
@@ -119,6 +120,7 @@ gevo.minimize(sys.argv[1], "v1", workers=1, say=lambda line: print(line, flush=T
 """
 
 
+@pytest.mark.slow
 def test_killed_and_asked_again_it_goes_on(tmp_path):
     lines = ["idle", "save 3", "lock a", "idle", "waste 2", "key a", "idle", "save 50"] * 4
     whole, patch = minimal(make(tmp_path / "whole", edits(*lines)))

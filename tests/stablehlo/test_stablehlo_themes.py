@@ -65,7 +65,7 @@ def test_a_layer_and_its_line(program):
     first, *_ = ids(program, "dot_general")
     found = theme(program, f"delete {first} #1")
     assert found.theme == "layer pruned"
-    assert found.line.startswith("test_themes.py:")
+    assert found.line.startswith("test_stablehlo_themes.py:")
 
 
 def test_precision_and_functions(program):
