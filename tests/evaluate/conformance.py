@@ -60,8 +60,8 @@ VERDICTS = {
     "magic": "wrong",
 }
 """The verdict on each kind of edit of the toy program."""
-BOUND_TO_FORKS = ("scribble", "stamps")
-"""Kinds that ruin the memory of their process, which nothing but its end makes good."""
+BOUND_TO_FORKS = ("scribble", "stamps", "strays", "escapes")
+"""Kinds that ruin their process or leave others behind, which nothing but its end makes good."""
 MEMORY = ("allocates", "nibbles")
 """Kinds that take a while to reach the limit on memory."""
 SLOW = ("loops", "loops-in-c", "sleeps", "ignores", "stops", "threads", "strays-and-sleeps")
