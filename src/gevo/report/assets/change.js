@@ -9,19 +9,7 @@ function changeSection(data) {
   const small = subject.minimised,
     explained = subject.explained;
   const validated = isValidated(data, subject.id);
-  const lead = small
-    ? [
-        `${small.id} is ${small.source} without the edits that do not pay: ${small.before} → ${plural(small.after, 'edit')}, time ratio ${small.ratio_before.toFixed(4)} → ${small.ratio_after.toFixed(4)} on the search cases (${plural(small.evaluations, 'evaluation')}). `,
-        validated ? null : 'It has not been validated itself.',
-      ]
-    : [
-        subject.role === 'best'
-          ? `${subject.id}, the best validated variant, as the search left it: `
-          : `${subject.id}, a candidate that is not validated: `,
-        'some of its edits may do nothing. ',
-        h('code', {}, `gevo minimize ${data.run.folder}`),
-        ' keeps those that pay.',
-      ];
+  const lead = small ? minimalLead(small, validated) : searchLead(data, subject);
   return section(
     'change',
     'What changed',
@@ -39,6 +27,24 @@ function changeSection(data) {
     subject.source.map((file) => sourceView(file, subject)),
     subject.diff && diffView(subject),
   );
+}
+
+function minimalLead(small, validated) {
+  const unsure = validated ? '' : ' It has not been validated itself.';
+  const ratios = `time ratio ${small.ratio_before.toFixed(4)} → ${small.ratio_after.toFixed(4)}`;
+  if (small.id === small.source) return `Every edit of ${small.id} is needed.${unsure}`;
+  return `${small.id} is ${small.source} without the edits that do not pay: ${small.before} → ${plural(small.after, 'edit')}, ${ratios} on the search cases.${unsure}`;
+}
+
+function searchLead(data, subject) {
+  return [
+    subject.role === 'best'
+      ? `${subject.id}, the best validated variant, as the search left it: `
+      : `${subject.id}, a candidate whose gain is not validated: `,
+    'some of its edits may do nothing. ',
+    h('code', {}, `gevo minimize ${data.run.folder}`),
+    ' keeps those that pay.',
+  ];
 }
 
 function effect(one) {

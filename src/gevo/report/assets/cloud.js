@@ -28,7 +28,14 @@ function frontAt(data, position) {
 
 const isStruck = (data, name) =>
   Object.values(data.checks[name] || {}).some((check) => check.verdict !== 'ok');
-const isValidated = (data, name) => name in data.measured && !isStruck(data, name);
+const isMeasured = (data, name) => name in data.measured && !isStruck(data, name);
+const isValidated = (data, name) => isMeasured(data, name) && data.measured[name].high < 1;
+
+// Where times vary, the search has seen luck: what was measured longer counts in its stead.
+function ratioOf(data, n) {
+  const measured = data.measured['v' + data.points.id[n]];
+  return measured && measured.runs > 1 ? measured.value : data.points.ratio[n];
+}
 
 // How far to the right to look: beyond it are variants much slower than the unedited program.
 function ratioDomain(data) {
@@ -45,7 +52,11 @@ function hoverText(data, n) {
   const checks = Object.entries(data.checks[name] || {});
   return [
     h('div', {}, h('b', {}, name), name === 'v0' ? ' unedited program' : ''),
-    h('div', {}, `time ratio ${p.ratio[n].toFixed(4)}, error ${errorText(p.error[n], data.run.rounding)}`),
+    h(
+      'div',
+      {},
+      `time ratio ${ratioOf(data, n).toFixed(4)}, error ${errorText(p.error[n], data.run.rounding)}`,
+    ),
     h(
       'div',
       { class: 'muted' },
@@ -144,12 +155,12 @@ function cloud(data, { width, height, place, visible, overlay, alt }) {
 function member(data, name, [x, y], options = {}) {
   const n = indexOf(data).get(idNumber(name));
   const struck = isStruck(data, name),
-    validated = isValidated(data, name);
+    validated = isMeasured(data, name);
   const kind = name === 'v0' ? 'unedited' : struck ? 'struck' : validated ? 'validated' : 'open';
   const mark = struck
     ? s('path', { d: `M${x - 5} ${y - 5}L${x + 5} ${y + 5}M${x + 5} ${y - 5}L${x - 5} ${y + 5}` })
     : s('circle', { cx: x, cy: y, r: options.small ? 4 : 6 });
-  const text = `${name}: time ratio ${data.points.ratio[n].toFixed(4)}, error ${errorText(data.points.error[n], data.run.rounding)}, ${kind === 'open' ? 'not validated' : kind}`;
+  const text = `${name}: time ratio ${ratioOf(data, n).toFixed(4)}, error ${errorText(data.points.error[n], data.run.rounding)}, ${kind === 'open' ? 'not validated' : kind}`;
   return s(
     'g',
     {

@@ -37,7 +37,7 @@ function frontChart(data) {
           );
       const middle = top + box.height - strip / 2;
       const place = (n, flat) => {
-        const ratio = p.ratio[n];
+        const ratio = ratioOf(data, n);
         if (ratio > x.domain[1]) return null;
         if (p.error[n] > rounding) return [x(ratio), y(p.error[n])];
         return [x(ratio), flat ? middle : middle + (scatter01(p.id[n]) - 0.5) * (strip - 16)];
@@ -47,7 +47,7 @@ function frontChart(data) {
       for (let n = 0; n < p.id.length; n++)
         if (p.generation[n] <= now) {
           shown++;
-          if (p.ratio[n] > x.domain[1]) beyond++;
+          if (ratioOf(data, n) > x.domain[1]) beyond++;
         }
       const names = position === last ? data.front.map((entry) => entry.id) : frontAt(data, position);
       const index = indexOf(data);
@@ -120,8 +120,8 @@ function frontChart(data) {
     },
     {
       legend: legend([
-        { name: 'front, validated', class: 'validated' },
-        { name: 'front, not validated', class: 'open' },
+        { name: 'front, passed all checks', class: 'validated' },
+        { name: 'front, not validated yet', class: 'open' },
         { name: 'struck: failed on other inputs', class: 'struck' },
         { name: 'other working variants', class: 'faint' },
       ]),

@@ -22,8 +22,10 @@ function tile(value, label, note, kind) {
   );
 }
 
-function checkTiles(data, entry) {
+// What became of a variant on each kind of case. Only of a validated gain is it said how fast it is.
+function checkTiles(data, entry, gain) {
   const checks = data.checks[entry.id] || {};
+  const figure_ = (ratio) => (gain ? factor(ratio) : ratio.toFixed(3));
   const order = [...new Set(['held-out', 'fresh', 'large', ...Object.keys(checks)])];
   const other = order
     .filter((split) => checks[split] || split === 'held-out')
@@ -33,21 +35,29 @@ function checkTiles(data, entry) {
       if (!check) return tile('–', label, 'not tried', 'untried');
       if (check.verdict !== 'ok') return tile('✗ ' + check.verdict, label, check.detail || meaning, 'failed');
       return tile(
-        check.ratio ? factor(check.ratio) : 'passed',
+        check.ratio ? figure_(check.ratio) : 'passed',
         h('span', {}, h('i', { class: 'tick' }, '✓'), label),
-        meaning,
-        check.ratio && check.ratio >= 1 ? 'untried' : 'passed',
+        gain ? meaning : 'passed; time ratio',
+        gain && !(check.ratio >= 1) ? 'passed' : 'untried',
       );
     });
-  return [
-    tile(
-      entry.interval ? factor(entry.ratio) : entry.ratio.toFixed(3),
-      'search cases',
-      entry.interval ? 'these judged every variant' : 'time ratio of the candidate',
-      'untried',
-    ),
-    other,
-  ];
+  const note = gain ? 'these judged every variant' : 'time ratio of the candidate';
+  return [tile(figure_(entry.ratio), 'search cases', note, 'untried'), other];
+}
+
+// What else was validated: a variant that is exact where the fastest is not, one with less error.
+function alsoValidated(data) {
+  const lines = [];
+  if (data.exact && data.claim && data.exact.id !== data.claim.id) {
+    lines.push(`${data.exact.id} is exact and validated at ${factor(data.exact.interval.value)} as fast.`);
+  }
+  if (data.accurate) {
+    const { id, error, heldOutError, interval } = data.accurate;
+    lines.push(
+      `${id} has less error than the unedited program: ${short(error)} for ${short(data.baseline.error)} on the search data, ${short(heldOutError)} for ${short(data.baseline.heldOutError)} on held-out data, at ${interval.value.toFixed(3)} of its time.`,
+    );
+  }
+  return lines.map((line) => h('p', {}, line));
 }
 
 function headline(data) {
@@ -82,6 +92,7 @@ function headline(data) {
         deterministic &&
           ratio > 0.95 &&
           h('p', { class: 'caution' }, 'Differences under 3 to 5 % are within what the model does not know.'),
+        alsoValidated(data),
         candidate &&
           candidate.id !== data.best &&
           h(
@@ -90,7 +101,7 @@ function headline(data) {
             `${candidate.id} takes less time on the search cases (ratio ${candidate.ratio.toFixed(3)}), but its gain has not been validated.`,
           ),
       ),
-      h('div', { class: 'tiles' }, checkTiles(data, best)),
+      h('div', { class: 'tiles' }, checkTiles(data, best, true)),
     );
   } else if (candidate) {
     const why = candidate.interval
@@ -102,7 +113,12 @@ function headline(data) {
       h(
         'div',
         { class: 'claim none' },
-        h('p', { class: 'big' }, 'No improvement validated', going ? h('small', {}, ' yet') : ''),
+        h(
+          'p',
+          { class: 'big' },
+          `No improvement ${data.accurate ? 'in time ' : ''}validated`,
+          going ? h('small', {}, ' yet') : '',
+        ),
         h(
           'p',
           {},
@@ -110,8 +126,9 @@ function headline(data) {
           ` takes ${candidate.ratio.toFixed(3)} of the unedited program's time on the search cases. It is a candidate: `,
           why,
         ),
+        alsoValidated(data),
       ),
-      h('div', { class: 'tiles' }, checkTiles(data, candidate)),
+      h('div', { class: 'tiles' }, checkTiles(data, candidate, false)),
     );
   } else {
     children.push(
@@ -131,6 +148,7 @@ function headline(data) {
             ? 'No variant that works takes less time than the unedited program.'
             : 'The unedited program has not been judged.',
         ),
+        alsoValidated(data),
       ),
     );
   }

@@ -24,7 +24,7 @@ addEventListener('hashchange', fromAddress);
 
 const SECTIONS = [
   ['top', top_, (d) => [d.status, d.running, d.gone, d.evaluations, d.seconds]],
-  ['headline', headline, (d) => [d.front, d.checks, d.claim, d.candidate, d.running]],
+  ['headline', headline, (d) => [d.front, d.checks, d.claim, d.accurate, d.candidate, d.running]],
   ['front', frontSection, (d) => [d.points.id.length, d.front, d.checks, d.measured]],
   ['progress', progressSection, (d) => [d.points.id.length, d.history.generation.length, d.evaluations]],
   [

@@ -20,7 +20,9 @@ function details(data, name) {
         ? 'struck'
         : isValidated(data, name)
           ? 'validated'
-          : 'not validated';
+          : isMeasured(data, name)
+            ? 'no gain in time'
+            : 'not validated';
   return h(
     'div',
     { class: 'details', 'aria-live': 'polite' },
@@ -30,6 +32,7 @@ function details(data, name) {
       {},
       h('dt', {}, 'time ratio'),
       h('dd', {}, p.ratio[n].toFixed(4), ' on the search cases'),
+      data.measured[name] && [h('dt', {}, 'measured'), h('dd', {}, measuredText(data.measured[name]))],
       h('dt', {}, 'error'),
       h('dd', {}, errorText(p.error[n], rounding)),
       h('dt', {}, 'generation'),
@@ -65,6 +68,13 @@ function details(data, name) {
         : null,
   );
 }
+
+const measuredText = (interval) =>
+  interval.value.toFixed(4) +
+  (interval.runs > 1
+    ? ` (${interval.low.toFixed(4)} to ${interval.high.toFixed(4)}, ${count(interval.runs)} times)`
+    : '') +
+  ' on fresh cases';
 
 // An edit in words, its code set apart.
 function sentence(text) {
@@ -124,7 +134,13 @@ function frontTable(data) {
             : check.verdict
           : '–';
       }),
-      entry.id === 'v0' ? 'unedited' : entry.validated ? 'validated' : 'not validated',
+      entry.id === 'v0'
+        ? 'unedited'
+        : isValidated(data, entry.id)
+          ? 'validated'
+          : isMeasured(data, entry.id)
+            ? 'no gain in time'
+            : 'not validated',
     ]),
     { right: [1, 2, 3, ...splits.map((_, n) => n + 4)], label: 'front' },
   );

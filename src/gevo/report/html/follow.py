@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gevo.analyze.kept import intervals
+from gevo.analyze.kept import intervals, minimised
 from gevo.config import read_config, settings_of
 from gevo.errors import StoreError
 from gevo.report.html.history import History
 from gevo.report.html.kinds import Kinds
 from gevo.store import format_id, parse_id
-from gevo.tally import Tally, best_of
+from gevo.tally import Tally, best_of, most_accurate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,7 +166,33 @@ class Follower:
 
         It may have a minimal patch, which then stands for it.
         """
-        return best_of(self.front, exact=False)
+        return self._source(best_of(self._minimal, exact=False))
+
+    @property
+    def _minimal(self) -> list[Entry]:
+        """The front with minimal patches in the place of those that have one, as results show it."""
+        smaller = minimised(self._store)
+        return [
+            self.tally.minimal(self._store, entry) if entry.id in smaller else entry
+            for entry in self.front
+        ]
+
+    def _source(self, shown: Entry | None) -> Entry | None:
+        """The variant of the search that an entry, which may be a minimal patch, stands for."""
+        pairs = zip(self.front, self._minimal, strict=True)
+        return next((entry for entry, other in pairs if shown and other.id == shown.id), None)
+
+    def _claims(self) -> dict[str, Any]:
+        """All that may be called an improvement: the fastest, the fastest exact, the most accurate."""
+        shown = self._minimal
+        error = self._unedited.error if self._unedited else None
+        held_out = self.tally.error(0, "held-out") or 0.0
+        claims = {
+            "claim": best_of(shown, exact=False),
+            "exact": best_of(shown, exact=True),
+            "accurate": most_accurate(shown, error, held_out) if error else None,
+        }
+        return {name: entry and self._entry(entry) for name, entry in claims.items()}
 
     @property
     def candidate(self) -> Entry | None:
@@ -203,7 +229,7 @@ class Follower:
             "seconds": seconds,
             "baseline": self._baseline(),
             "best": best and best.id,
-            "claim": best and self._entry(self.tally.minimal(self._store, best)),
+            **self._claims(),
             "candidate": candidate and candidate.id,
             "front": [self._entry(entry) for entry in self.front],
             "checks": {format_id(id_): self._checked(id_) for id_ in self.checks},
@@ -233,7 +259,11 @@ class Follower:
     def _baseline(self) -> dict[str, Any] | None:
         if self._unedited is None:
             return None
-        return {"time": self._unedited.time, "error": self._unedited.error}
+        return {
+            "time": self._unedited.time,
+            "error": self._unedited.error,
+            "heldOutError": self.tally.error(0, "held-out"),
+        }
 
     def _entry(self, entry: Entry) -> dict[str, Any]:
         return {
@@ -243,6 +273,7 @@ class Follower:
             "exact": entry.exact,
             "edits": entry.edits,
             "validated": entry.validated,
+            "heldOutError": entry.held_out_error,
             "interval": msgspec.to_builtins(entry.interval),
         }
 

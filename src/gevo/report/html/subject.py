@@ -85,6 +85,7 @@ def take_apart(
     apart = explained(store).get(id_)
     if apart is not None and len(apart.edits) == len(row.patch):
         sentences = [story.sentence for story in apart.edits]
+    places = _places([f"{a} {b}" for a, b in zip(words(row.patch), sentences, strict=True)])
     return {
         "id": id_,
         "role": role,
@@ -95,15 +96,15 @@ def take_apart(
         "error": row.evaluation.error,
         "minimised": msgspec.to_builtins(minimal),
         "explained": msgspec.to_builtins(apart),
-        "source": marked_source(store, follower.config.spec, workload, _places(words, row.patch)),
+        "source": marked_source(store, follower.config.spec, workload, places),
         "diff": side_by_side(words.program, row.patch) if words.program else None,
     }
 
 
-def _places(words: Describer, patch: Patch) -> dict[str, dict[int, list[int]]]:
+def _places(sentences: list[str]) -> dict[str, dict[int, list[int]]]:
     """The source lines that edits name, by file: for each line the positions of the edits."""
     places: dict[str, dict[int, list[int]]] = {}
-    for position, sentence in enumerate(words(patch)):
+    for position, sentence in enumerate(sentences):
         for file, line in dict.fromkeys(_PLACE.findall(sentence)):
             places.setdefault(file, {}).setdefault(int(line), []).append(position)
     return places
