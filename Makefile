@@ -2,6 +2,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+PARALLEL := -n 2 --dist loadfile
 
 .PHONY: demo test quick check lint bench clean
 
@@ -9,10 +10,10 @@ demo: $(READY)          ## evolve a shared-memory kernel for about two minutes
 	$(BIN)/gevo run pathfinder --time 110 --tolerance 0.01
 
 test: $(READY)          ## all tests, slow ones too
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q $(PARALLEL)
 
 quick: $(READY)         ## the fast tests
-	$(BIN)/python -m pytest -q -m "not slow"
+	$(BIN)/python -m pytest -q $(PARALLEL) -m "not slow"
 
 lint: $(READY)
 	$(BIN)/ruff check src tests benchmarks
