@@ -65,7 +65,14 @@ def front(individuals: Iterable[Individual]) -> list[Individual]:
 
 def _simpler(one: Patch, other: Patch) -> bool:
     """Whether a patch is shorter; of two that are as long, whether its text comes first."""
-    return len(one) < len(other) if len(one) != len(other) else str(one) < str(other)
+    if len(one) != len(other):
+        return len(one) < len(other)
+    for n, (mine, its) in enumerate(zip(one, other, strict=True)):
+        if mine != its:  # its text mostly settles the order; that of the whole patch is costly
+            a, b = str(mine), str(its)
+            begins = a.startswith(b) or b.startswith(a)
+            return str(one[n:]) < str(other[n:]) if begins else a < b
+    return False
 
 
 def survivors(candidates: Sequence[Individual], settings: Settings) -> list[Individual]:

@@ -22,6 +22,12 @@ function tile(value, label, note, kind) {
   );
 }
 
+// What the search saw; an entry has what was measured later, where times vary.
+function searchRatio(data, entry) {
+  const n = indexOf(data).get(idNumber(entry.id));
+  return n === undefined ? entry.ratio : data.points.ratio[n];
+}
+
 // What became of a variant on each kind of case. Only of a validated gain is it said how fast it is.
 function checkTiles(data, entry, gain) {
   const checks = data.checks[entry.id] || {};
@@ -42,7 +48,7 @@ function checkTiles(data, entry, gain) {
       );
     });
   const note = gain ? 'these judged every variant' : 'time ratio of the candidate';
-  return [tile(figure_(entry.ratio), 'search cases', note, 'untried'), other];
+  return [tile(figure_(searchRatio(data, entry)), 'search cases', note, 'untried'), other];
 }
 
 // What else was validated: a variant that is exact where the fastest is not, one with less error.
@@ -98,7 +104,7 @@ function headline(data) {
           h(
             'p',
             { class: 'muted' },
-            `${candidate.id} takes less time on the search cases (ratio ${candidate.ratio.toFixed(3)}), but its gain has not been validated.`,
+            `${candidate.id} takes less time on the search cases (ratio ${searchRatio(data, candidate).toFixed(3)}), but its gain has not been validated.`,
           ),
       ),
       h('div', { class: 'tiles' }, checkTiles(data, best, true)),
@@ -123,7 +129,7 @@ function headline(data) {
           'p',
           {},
           h('a', { href: '#' + candidate.id }, candidate.id),
-          ` takes ${candidate.ratio.toFixed(3)} of the unedited program's time on the search cases. It is a candidate: `,
+          ` takes ${searchRatio(data, candidate).toFixed(3)} of the unedited program's time on the search cases. It is a candidate: `,
           why,
         ),
         alsoValidated(data),

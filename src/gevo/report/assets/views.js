@@ -74,7 +74,7 @@ const measuredText = (interval) =>
   (interval.runs > 1
     ? ` (${interval.low.toFixed(4)} to ${interval.high.toFixed(4)}, ${count(interval.runs)} times)`
     : '') +
-  ' on fresh cases';
+  ' on cases that the search never used';
 
 // An edit in words, its code set apart.
 function sentence(text) {
