@@ -40,9 +40,14 @@ def costs(run: str | Path, variant: str | None = None) -> Costs:
         best = summarise(folder).best
         variant = best.id if best else "v0"
     with Store.open(folder, readonly=True) as store:
-        config = read_config(store)
-        program = restore(store.program_text)
-        patch = store.variant(parse_id(variant)).patch
+        return costs_in(store, variant)
+
+
+def costs_in(store: Store, variant: str) -> Costs:
+    """The same of a run that is open."""
+    config = read_config(store)
+    program = restore(store.program_text)
+    patch = store.variant(parse_id(variant)).patch
     workload = load_workload(config.spec)
     device = open_device(config.device)
     case = workload.cases("search")[-1]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gevo.cost import costs
-from gevo.errors import GevoError, OptionError
+from gevo.cost import costs_in
+from gevo.errors import GevoError, OptionError, one_line
 from gevo.files import write_text
 from gevo.find import load_workload
 from gevo.llvm.names import demangle
@@ -58,8 +58,8 @@ def _single(folder: Path, *, cost: bool) -> tuple[str, dict[str, Any]]:
             **logs(follower),
             "subject": take_apart(store, follower, words, workload),
         }
-    if cost:
-        data |= _costs(folder, follower, data["claim"]["id"] if data["claim"] else "", obstacle)
+        if cost and data["claim"]:
+            data |= _costs(store, follower, data["claim"]["id"], obstacle)
     return f"gevo: {follower.config.workload} on {follower.config.device}", data
 
 
@@ -71,14 +71,14 @@ def _workload(follower: Follower) -> tuple[Workload | None, str]:
         return None, str(error)
 
 
-def _costs(folder: Path, follower: Follower, name: str, obstacle: str) -> dict[str, Any]:
+def _costs(store: Store, follower: Follower, name: str, obstacle: str) -> dict[str, Any]:
     """Where the cycles go before and after, of the best validated variant on a modelled GPU."""
-    if not name or not follower.config.device.startswith("sim:"):
+    if not follower.config.device.startswith("sim:"):
         return {}
     if obstacle:
         return {"obstacle": obstacle}
     try:
-        found = costs(folder, name)
+        found = costs_in(store, name)
         named = msgspec.structs.replace(
             found,
             before={demangle(kernel): total for kernel, total in found.before.items()},
@@ -87,6 +87,8 @@ def _costs(folder: Path, follower: Follower, name: str, obstacle: str) -> dict[s
         return {"costs": msgspec.to_builtins(named)}
     except GevoError as error:
         return {"obstacle": str(error)}
+    except Exception as error:  # noqa: BLE001  (the workload's code may raise anything)
+        return {"obstacle": one_line(error)}
 
 
 def logs(follower: Follower) -> dict[str, Any]:
