@@ -77,12 +77,23 @@ class Alternatives:
         return self.program.apply(patch)
 
 
+TRIALS = []
+
+
+@pytest.fixture(autouse=True, scope="module")
+def children_end():
+    yield
+    for judge in TRIALS:
+        judge.rest()
+
+
 @cache
 def trial(name):
     workload = find(name)[0]
     program = Alternatives(workload.load(), {})
     bench = child.Bench(workload, program, Sim(), workload.cases("search"))
-    return Trial(bench, "search", tolerance=None, patience=20.0), program, workload
+    TRIALS.append(Trial(bench, "search", tolerance=None, patience=20.0))
+    return TRIALS[-1], program, workload
 
 
 FORGIVEN = {
@@ -180,6 +191,7 @@ def checks_of(body, folder):
     workload = Small(path)
     bench = child.Bench(workload, workload.load(), Sim(), workload.cases("search"))
     judge = Trial(bench, "search", tolerance=None, patience=20.0)
+    judge.rest()
     assert judge.baseline.evaluation.ok
     return judge._unedited.checks.named
 
