@@ -1,5 +1,6 @@
 """What every workload of the suite must hold to."""
 
+import itertools
 import os
 import pkgutil
 import re
@@ -68,7 +69,15 @@ def test_cases_are_reproducible(workload):
 
 def test_cases_of_all_splits_differ(workload):
     cases: list[Case] = [case for split in SPLITS for case in workload.cases(split)]
-    assert len({case.nbytes for case in cases}) == len(cases)
+    assert not any(same(a, b) for a, b in itertools.combinations(cases, 2))
+    sizes = [c.nbytes for split in SPLITS if split != "fresh" for c in workload.cases(split)]
+    assert len(set(sizes)) == len(sizes)
+
+
+def test_each_draw_has_fresh_cases_of_its_own(workload):
+    first, again, other = (workload.cases("fresh", draw) for draw in (0, 0, 1))
+    assert all(map(same, first, again))
+    assert not any(same(a, b) for a in first for b in other)
 
 
 def test_reference_leaves_the_case_alone(workload):
