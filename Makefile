@@ -16,8 +16,8 @@ quick: $(READY)         ## the fast tests
 	$(BIN)/python -m pytest -q $(PARALLEL) -m "not slow"
 
 lint: $(READY)
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks scripts
+	$(BIN)/ruff format --check src tests benchmarks scripts
 	$(BIN)/pyright
 
 check: lint test        ## what CI runs
