@@ -192,9 +192,9 @@ def test_history_works_out_again_only_what_changed():
 
 @pytest.mark.slow
 def test_a_long_run_makes_a_small_page(tmp_path):
-    folder = make(tmp_path / "run", 20_000, explained=True)
+    folder = make(tmp_path / "run", 8_000, explained=True)
     page = write_report([folder])
-    assert page.stat().st_size < 8_000_000
+    assert page.stat().st_size < 3_200_000
     with Store.open(folder, readonly=True) as store:
         follower = Follower(store)
         follower.read()
