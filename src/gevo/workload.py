@@ -69,7 +69,8 @@ class Case:
         def brief(value: Any) -> str:
             if isinstance(value, np.ndarray):
                 return f"{value.dtype}{list(value.shape)}"  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
-            return repr(value)
+            text = repr(value)
+            return text if len(text) <= 60 else f"{type(value).__name__} …"
 
         return f"Case({', '.join(f'{k}={brief(v)}' for k, v in self.inputs.items())})"
 

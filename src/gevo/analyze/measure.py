@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gevo.workload import Split
 
 ABREAST = 2
-"""So many variants are measured at a time, the fastest first: if time runs out, they are done."""
+"""So many variants are measured at a time, the first first: if time runs out, they are done."""
 UNEDITED = 0
 
 
