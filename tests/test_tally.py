@@ -4,7 +4,7 @@ from gevo.analyze.findings import Interval
 from gevo.evaluate.verdict import Evaluation, Verdict
 from gevo.patch import Patch
 from gevo.search import Settings
-from gevo.tally import Tally, best_of
+from gevo.tally import Tally, best_of, most_accurate
 
 
 def ok(time, error=0.0):
@@ -93,3 +93,34 @@ def test_slower_than_the_unedited_program_is_no_best():
     counted.add(1, Patch.parse("delete i1 #1"), ok(100.0))
     counted.validate(1, "held-out", ok(1.0))
     assert best_of(counted.entries(), exact=True) is None
+
+
+def test_what_failed_takes_its_clones_along_but_not_the_unedited_program():
+    counted = Tally(Settings(tolerance=0.1, rounding=1e-5))
+    for id_, text, time, code in [
+        (0, "", 100.0, "a"),
+        (1, "delete i1 #1", 50.0, "b"),
+        (2, "delete i1 #2", 50.0, "b"),
+        (3, "delete i3 #1", 80.0, "c"),
+        (4, "delete i4 #1", 90.0, ""),
+    ]:
+        judged = Evaluation(verdict=Verdict.OK, time=time, error=0.0, artefact=code)
+        counted.add(id_, Patch.parse(text), judged)
+    counted.validate(1, "held-out", WRONG)
+    assert [entry.id for entry in counted.entries()] == ["v3"]
+    counted.validate(3, "held-out", WRONG)
+    assert [entry.id for entry in counted.entries()] == ["v4"]
+    counted.validate(4, "held-out", WRONG)
+    assert [entry.id for entry in counted.entries()] == ["v0"]
+
+
+def test_the_least_error_must_hold_elsewhere_and_cost_no_time():
+    counted = Tally(Settings(tolerance=0.2))
+    counted.add(0, Patch(), ok(1.0, 0.10))
+    counted.add(1, Patch.parse("delete i1 #1"), ok(0.99, 0.08))
+    counted.add(2, Patch.parse("delete i2 #1"), ok(1.2, 0.05))
+    for id_, ratio in ((1, 0.99), (2, 1.2)):
+        counted.validate(id_, "held-out", ok(ratio, 0.07))
+        counted.measure(id_, measured(ratio))
+    assert most_accurate(counted.entries(), 0.10, 0.09).id == "v1"
+    assert most_accurate(counted.entries(), 0.10, 0.06) is None

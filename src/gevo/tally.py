@@ -42,10 +42,20 @@ class Tally:
             self._front = front([*self._front, individual])
 
     def validate(self, id_: int, split: str, evaluation: Evaluation) -> None:
-        """Take note of how a variant did on other cases; one that failed leaves the front."""
+        """Take note of how a variant did on other cases.
+
+        One that failed leaves the front, and with it all others that come down to the same code.
+        """
         self._checks.setdefault(id_, {})[split] = evaluation
-        if not evaluation.ok and self._alive.pop(id_, None) is not None:
-            self._front = front(self._alive.values())
+        if evaluation.ok or (gone := self._alive.pop(id_, None)) is None:
+            return
+        same = gone.evaluation.identity
+        self._alive = {
+            other: one
+            for other, one in self._alive.items()
+            if not same or one.evaluation.identity != same or not one.patch.edits
+        }
+        self._front = front(self._alive.values())
 
     def measure(self, id_: int, interval: Interval) -> None:
         """Take note of the ratio that a variant has on cases that the search never used.
