@@ -69,6 +69,7 @@ def test_an_address_selects_and_a_key_does(browser, page):
     assert browser.run("location.hash") == f"#{second}"
     assert browser.run("document.querySelector('.details h3').textContent").startswith(second)
     browser.open(page + f"#{first}")
+    browser.wait(f"location.hash === '#{first}'")
     browser.send("Page.reload")
     browser.wait(f"document.querySelector('.details h3')?.textContent.startsWith('{first}')")
 
