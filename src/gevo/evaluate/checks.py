@@ -73,7 +73,7 @@ class Checks:
 
     def _judge(self, check: Check, usage: Usage, got: Vault, plain: Vault) -> None:
         judge.check_hazards(usage.hazards, check.hazards, _WHERE)
-        where = f"{_WHERE}, threads {check.name}"
+        where = f"{_WHERE}, check {check.name}"
         if check.exact:
             judge.check_order(plain.arrays, got.arrays, where)
         else:
@@ -131,5 +131,5 @@ def _blame_order(fault: judge.Fault, check: Check) -> judge.Fault:
     """What goes wrong only in this check depends on the order of threads."""
     if fault.verdict in (*_ORDERLY, Verdict.RACE):
         return fault
-    detail = f"{fault.verdict} when threads run {check.name}: {fault.detail}"
+    detail = f"{fault.verdict} only in the check {check.name}: {fault.detail}"
     return judge.Fault(Verdict.RACE, detail)

@@ -1,9 +1,9 @@
 """What a child does: it computes, sends what came out, and judges nothing.
 
-Each task here runs in a forked child of a worker (see `sandbox`), after each run waiting for the
-worker's leave to do the next, so that a variant that is already found wanting costs no more. What
-runs has been built by the worker: LLVM is safe enough to be called there, and the pages that it
-touches need not be copied for every variant.
+Each task here runs in a child of a worker (see `sandbox`), before each run waiting for the worker's
+leave, so that a variant that is already found wanting costs no more. `try_artefact` is the life of a
+fork that runs one artefact, which the worker has made ready; `serve` that of a child that lasts, which
+makes ready what it is given.
 """
 
 import gc

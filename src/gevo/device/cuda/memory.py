@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from gevo.device import Array, Limits, Shape, Stopped
 from gevo.device.cuda.driver import Driver
+from gevo.device.shaped import Shaped
 from gevo.device.sim.memory import ALIGN, POISON
 from gevo.errors import LaunchError
 
@@ -19,40 +20,18 @@ ZONE = 4096
 """Bytes of poison on each side of a buffer."""
 
 
-class CudaBuffer:
+class CudaBuffer(Shaped):
     """An array in a GPU's memory."""
 
     def __init__(
         self, owner: "Memory", ptr: int, shape: tuple[int, ...], dtype: np.dtype[Any], block: Any
     ) -> None:
         self._owner = owner
-        self._ptr = ptr
-        self._shape = shape
-        self._dtype = dtype
+        super().__init__(ptr, shape, dtype)
         self.block = block
         """What was allocated, zones and all; None for a module variable, or when it was freed."""
         self.written: bytes | None = None
         """What host code wrote last, for buffers that were uploaded."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self._shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self._dtype
-
-    @property
-    def size(self) -> int:
-        return int(np.prod(self._shape, dtype=np.int64))
-
-    @property
-    def nbytes(self) -> int:
-        return self.size * self._dtype.itemsize
-
-    @property
-    def ptr(self) -> int:
-        return self._ptr
 
     def get(self) -> Array:
         self._usable()

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gevo.device import Array, Limits, Shape, Stopped
+from gevo.device.shaped import Shaped
 from gevo.device.sim import arguments, memory
 from gevo.device.sim.memory import Slot, poison, view
 from gevo.device.sim.program import Program
@@ -18,7 +19,7 @@ REGION = np.dtype([("low", "<u8"), ("high", "<u8"), ("space", "<i4"), ("index", 
 _GLOBAL, _SHARED, _LOCAL, _CONSTANT, _PARAM = range(5)
 
 
-class SimBuffer:
+class SimBuffer(Shaped):
     """An array in simulated device memory."""
 
     def __init__(
@@ -26,31 +27,9 @@ class SimBuffer:
     ) -> None:
         self._owner = owner
         self._mapping = mapping
-        self._ptr = ptr
-        self._shape = shape
-        self._dtype = dtype
+        super().__init__(ptr, shape, dtype)
         self._written: bytes | None = None
         """What host code wrote last, for buffers that were uploaded."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self._shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self._dtype
-
-    @property
-    def size(self) -> int:
-        return int(np.prod(self._shape, dtype=np.int64))
-
-    @property
-    def nbytes(self) -> int:
-        return self.size * self._dtype.itemsize
-
-    @property
-    def ptr(self) -> int:
-        return self._ptr
 
     def _view(self) -> Array:
         if self._owner.closed:
