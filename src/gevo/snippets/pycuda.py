@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from gevo.snippets.launches import Argument, Launch
-from gevo.snippets.words import HINT, scalar, size
+from gevo.snippets.launches import Launch
+from gevo.snippets.words import HINT, filled
 
 _HEAD = '''"""Launches kernels of {file} by PyCUDA.
 
@@ -35,23 +35,5 @@ cuda.Context.synchronize()
 
 def script(file: str, about: str, launches: Sequence[Launch]) -> str:
     """The whole script."""
-    return _HEAD.format(file=file, about=about, hint=HINT) + "".join(map(_launch, launches))
-
-
-def _launch(launch: Launch) -> str:
-    return _LAUNCH.format(
-        name=launch.name,
-        kernel=launch.kernel,
-        title=launch.title,
-        arrays="\n".join(
-            f"{one.name} = gpuarray.zeros({size(one)}, np.{one.dtype})" for one in launch.arrays
-        ),
-        grid=launch.grid,
-        block=launch.block,
-        arguments="\n".join(f"    {_argument(one)}," for one in launch.arguments),
-        shared=launch.shared,
-    )
-
-
-def _argument(argument: Argument) -> str:
-    return f"{argument.name}.gpudata" if argument.shape is not None else scalar(argument)
+    head = _HEAD.format(file=file, about=about, hint=HINT)
+    return head + "".join(filled(_LAUNCH, one, "gpuarray.zeros", ".gpudata") for one in launches)
