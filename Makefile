@@ -7,7 +7,7 @@ PARALLEL := -n 2 --dist loadfile
 .PHONY: demo test quick check lint bench clean
 
 demo: $(READY)          ## evolve a shared-memory kernel for about two minutes
-	$(BIN)/gevo run pathfinder --time 110 --tolerance 0.01
+	$(BIN)/gevolve run pathfinder --time 110 --tolerance 0.01
 
 test: $(READY)          ## all tests, slow ones too
 	$(BIN)/python -m pytest -q $(PARALLEL)

@@ -5,8 +5,8 @@ import time
 import llvmlite.binding as llvm
 import numpy as np
 
-from gevo.llvm.program import LlvmProgram
-from gevo.patch import Patch
+from gevolve.ir.llvm.program import LlvmProgram
+from gevolve.patch import Patch
 
 SIZES = (40, 160, 640, 2500, 5000, 15000)
 REPEATS = 25

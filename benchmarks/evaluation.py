@@ -5,11 +5,11 @@ from collections import Counter
 
 import numpy as np
 
-from gevo.evaluate.local import Local
-from gevo.evaluate.verdict import Evaluation
-from gevo.find import Spec, find
-from gevo.patch import Patch
-from gevo.program import Profile, Program
+from gevolve.evaluate.pool import Local
+from gevolve.evaluate.verdict import Evaluation
+from gevolve.patch import Patch
+from gevolve.program import Profile, Program
+from gevolve.workload.locate import Spec, find
 
 WORKLOAD = "hotspot"
 DEVICE = "sim:p100"

@@ -1,20 +1,20 @@
 """What minimising leaves of a search's best: edits, gain, trials; and that every edit left is needed.
 
-GEVO_BENCH_EVALS sets the budget of each search, GEVO_BENCH_KERNELS names some of the suite.
+GEVOLVE_BENCH_EVALS sets the budget of each search, GEVOLVE_BENCH_KERNELS names some of the suite.
 """
 
 import os
 import tempfile
 from pathlib import Path
 
-import gevo
-from gevo.analyze.minimize import minimise
-from gevo.analyze.session import opened
-from gevo.patch import Patch
-from gevo.store import parse_id
+import gevolve
+from gevolve.analyze.minimize import minimise
+from gevolve.analyze.session import opened
+from gevolve.patch import Patch
+from gevolve.run.store import parse_id
 
-EVALS = int(os.environ.get("GEVO_BENCH_EVALS", "1500"))
-KERNELS = os.environ.get("GEVO_BENCH_KERNELS", "pathfinder reduction histogram bfs gemm").split()
+EVALS = int(os.environ.get("GEVOLVE_BENCH_EVALS", "1500"))
+KERNELS = os.environ.get("GEVOLVE_BENCH_KERNELS", "pathfinder reduction histogram bfs gemm").split()
 
 
 def main() -> None:
@@ -25,13 +25,13 @@ def main() -> None:
     )
     for name in KERNELS:
         with tempfile.TemporaryDirectory() as folder:
-            result = gevo.optimize(
+            result = gevolve.optimize(
                 name, evals=EVALS, seed=1, tolerance=0.01, device="sim:p100", out=Path(folder) / "r"
             )
             report(name, result)
 
 
-def report(name: str, result: gevo.Result) -> None:
+def report(name: str, result: gevolve.Result) -> None:
     if result.best is None:
         print(f"{name:12} no gain")
         return

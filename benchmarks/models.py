@@ -1,7 +1,7 @@
 """What a search of the suite's models finds: faster prediction, and better training.
 
-`python -m benchmarks models` needs `GEVO_DATA` and takes an hour; GEVO_BENCH_TIME (seconds of each
-search), GEVO_BENCH_SEEDS and GEVO_BENCH_MODELS (names with commas) say otherwise. Three lots of
+`python -m benchmarks models` needs `GEVOLVE_DATA` and takes an hour; GEVOLVE_BENCH_TIME (seconds of each
+search), GEVOLVE_BENCH_SEEDS and GEVOLVE_BENCH_MODELS (names with commas) say otherwise. Three lots of
 images stand behind each line: the first chooses the variant, the second must confirm it, and the
 errors in the last columns are of a third that the search never saw: the 8,000 other test images for
 `mobilenet`, trainings from other starts and images for `2fcnet`.
@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-import gevo
-from gevo.find import find
-from gevo.suite.models.datasets import cifar10
-from gevo.suite.models.mobilenet import MobileNet
-from gevo.suite.models.twofcnet import TwoFCNet
+import gevolve
+from gevolve.suite.models.datasets import cifar10
+from gevolve.suite.models.mobilenet import MobileNet
+from gevolve.suite.models.twofcnet import TwoFCNet
+from gevolve.workload.locate import find
 
-TIME = float(os.environ.get("GEVO_BENCH_TIME", "1800"))
-SEEDS = int(os.environ.get("GEVO_BENCH_SEEDS", "1"))
-MODELS = os.environ.get("GEVO_BENCH_MODELS", "mobilenet,2fcnet").split(",")
+TIME = float(os.environ.get("GEVOLVE_BENCH_TIME", "1800"))
+SEEDS = int(os.environ.get("GEVOLVE_BENCH_SEEDS", "1"))
+MODELS = os.environ.get("GEVOLVE_BENCH_MODELS", "mobilenet,2fcnet").split(",")
 LOST = 0.02
 """So much more error than the unedited program's prediction may have."""
 TURNS = 31
@@ -38,7 +38,7 @@ def main() -> None:
     for name in MODELS:
         for seed in range(SEEDS):
             with tempfile.TemporaryDirectory() as folder:
-                result = gevo.optimize(
+                result = gevolve.optimize(
                     name, time=TIME, seed=seed, tolerance=LOST, out=Path(folder) / "run"
                 )
             for label, entry in chosen(result).items():
@@ -46,14 +46,14 @@ def main() -> None:
                 print(line(name, result, entry) if entry else "nothing found", flush=True)
 
 
-def chosen(result: gevo.Result) -> dict[str, gevo.Entry | None]:
+def chosen(result: gevolve.Result) -> dict[str, gevolve.Entry | None]:
     """The fastest within the tolerance, and the most accurate that takes no more time."""
     sound = [e for e in result.front if e.validated and e.held_out is not None]
     better = [e for e in sound if e.ratio <= 1 and e.error < result.baseline["error"]]
     return {"faster": result.best, "better": min(better, key=lambda e: e.error, default=None)}
 
 
-def line(name: str, result: gevo.Result, entry: gevo.Entry) -> str:
+def line(name: str, result: gevolve.Result, entry: gevolve.Entry) -> str:
     ratio, before, after = again(name, entry.patch)
     return (
         f"{entry.ratio:>6.3f} {result.baseline['error']:>6.4f}>{entry.error:.4f} "
@@ -67,7 +67,7 @@ def again(name: str, patch: str) -> tuple[float, float, float]:
     workload: Any = find(name).workload
     program = workload.load()
     device = workload.device(workload.default_device)
-    texts = (program.text, program.apply(gevo.Patch.parse(patch)).text)
+    texts = (program.text, program.apply(gevolve.Patch.parse(patch)).text)
     handles = [device.open(device.build(text)) for text in texts]
     errors = np.array([[error(workload, handle, c) for handle in handles] for c in fresh(workload)])
     case = fresh(workload)[0]
@@ -78,7 +78,7 @@ def again(name: str, patch: str) -> tuple[float, float, float]:
     return float(other / one), *(float(mean) for mean in errors.mean(0))
 
 
-def fresh(workload: Any) -> Sequence[gevo.Case]:
+def fresh(workload: Any) -> Sequence[gevolve.Case]:
     if isinstance(workload, MobileNet):
         count, images = workload.count, cifar10("test_batch")
         return [workload.case(images.part(n * count, count)) for n in range(2, 10)]
@@ -87,13 +87,13 @@ def fresh(workload: Any) -> Sequence[gevo.Case]:
     return [workload.data("held-out")]
 
 
-def error(workload: Any, handle: Any, case: gevo.Case) -> float:
+def error(workload: Any, handle: Any, case: gevolve.Case) -> float:
     outputs = workload.run(handle, case)
     named = {str(n): array for n, array in enumerate(outputs)}
     return workload.measure(named, named, case)
 
 
-def seconds(workload: Any, handle: Any, case: gevo.Case) -> float:
+def seconds(workload: Any, handle: Any, case: gevolve.Case) -> float:
     before = handle.usage().time
     workload.run(handle, case)
     return handle.usage().time - before

@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from gevo.find import find
-from gevo.suite.models import network, weights
+from gevolve.suite.models import network, weights
+from gevolve.workload.locate import find
 
 TURNS = 5
 IMAGES = 1000

@@ -20,7 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "report"))
 from made_run import Maker, explain, fastest, passed
 
-from gevo.store import Store
+from gevolve.run.store import Store
 
 EVALUATIONS = 20_000
 RATE = 50
@@ -29,14 +29,14 @@ ROUNDS = 3
 SEARCH = ("run", "hotspot", "--evals", "250", "--seed", "1")
 
 
-def gevo(*arguments):
-    return [sys.executable, "-m", "gevo", *map(str, arguments)]
+def gevolve(*arguments):
+    return [sys.executable, "-m", "gevolve", *map(str, arguments)]
 
 
 def build(folder):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.perf_counter()
-    subprocess.run(gevo("report", folder), check=True, capture_output=True)
+    subprocess.run(gevolve("report", folder), check=True, capture_output=True)
     seconds = time.perf_counter() - began
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -54,11 +54,11 @@ def processor(process):
 
 
 class Watcher:
-    """`gevo watch` and a page that asks it every second."""
+    """`gevolve watch` and a page that asks it every second."""
 
     def __init__(self, folder):
         self._process = subprocess.Popen(
-            gevo("watch", folder), stdout=subprocess.PIPE, text=True
+            gevolve("watch", folder), stdout=subprocess.PIPE, text=True
         )  # fmt: skip
         self._port = int(self._process.stdout.readline().strip().rstrip("/").rpartition(":")[2])
         self._over = threading.Event()
@@ -112,7 +112,7 @@ def follow(folder, maker):
 
 def search(folder, *, watched):
     """Evaluations per second of a real run."""
-    command = gevo(*SEARCH, "--out", folder, "--json")
+    command = gevolve(*SEARCH, "--out", folder, "--json")
     if not watched:
         done = subprocess.run(command, check=True, capture_output=True)
     else:

@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "search"))
 
 from landscape import KINDS, Landscape
 
-from gevo.patch import Patch
-from gevo.search import PRESETS, Search, Settings
+from gevolve.patch import Patch
+from gevolve.search import PRESETS, Search, Settings
 
 DEFAULT = PRESETS["default"]
 FORMS: dict[str, Settings] = {

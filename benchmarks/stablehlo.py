@@ -13,8 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gevo import stablehlo
-from gevo.patch import Patch
+from gevolve.ir import stablehlo
+from gevolve.patch import Patch
 
 LAYERS = (4, 62, 85)
 REPEATS = 15

@@ -1,6 +1,6 @@
 """What a search of the suite's kernels finds: the best exact variant, checked on unseen cases.
 
-`python -m benchmarks suite` takes a quarter of an hour; GEVO_BENCH_EVALS and GEVO_BENCH_SEEDS set
+`python -m benchmarks suite` takes a quarter of an hour; GEVOLVE_BENCH_EVALS and GEVOLVE_BENCH_SEEDS set
 the budget of each search and how many there are for each kernel.
 """
 
@@ -9,12 +9,12 @@ import statistics
 import tempfile
 from pathlib import Path
 
-import gevo
-from gevo.suite import KERNELS
+import gevolve
+from gevolve.suite import KERNELS
 
-EVALS = int(os.environ.get("GEVO_BENCH_EVALS", "2000"))
-SEEDS = int(os.environ.get("GEVO_BENCH_SEEDS", "1"))
-DEVICE = os.environ.get("GEVO_BENCH_DEVICE", gevo.Options().device)
+EVALS = int(os.environ.get("GEVOLVE_BENCH_EVALS", "2000"))
+SEEDS = int(os.environ.get("GEVOLVE_BENCH_SEEDS", "1"))
+DEVICE = os.environ.get("GEVOLVE_BENCH_DEVICE", gevolve.Options().device)
 
 
 def main() -> None:
@@ -26,7 +26,7 @@ def main() -> None:
     for name in KERNELS:
         for seed in range(SEEDS):
             with tempfile.TemporaryDirectory() as folder:
-                result = gevo.optimize(
+                result = gevolve.optimize(
                     name, evals=EVALS, seed=seed, device=DEVICE, out=Path(folder) / "run"
                 )
             best = result.best_exact

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gevo.device import Limits
-from gevo.device.sim import Sim, program
-from gevo.device.sim.timing import clock
+from gevolve.device.base import Limits
+from gevolve.device.sim import Sim, program
+from gevolve.device.sim.timing import clock
 
 REPEATS = 5
 HEADER = ".version 7.8\n.target sm_70\n.address_size 64\n.shared .align 4 .b8 tile[1024];\n"

@@ -15,7 +15,7 @@ import numpy as np
 
 
 def _build() -> None:
-    """Compile the layers with the compiler that comes with gevo, and make them known to XLA."""
+    """Compile the layers with the compiler that comes with gevolve, and make them known to XLA."""
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "layers.so"
         options = ["-O3", "-mcpu=native", "-ffast-math", "-fno-finite-math-only", "-std=c++17"]

@@ -16,7 +16,7 @@ from sklearn.datasets import load_digits
 found = load_digits()
 order = np.random.default_rng(0).permutation(len(found.target))
 np.savez_compressed(
-    Path(__file__).parents[1] / "src/gevo/suite/models/digits.npz",
+    Path(__file__).parents[1] / "src/gevolve/suite/models/digits.npz",
     images=found.images[order].astype(np.uint8),
     labels=found.target[order].astype(np.uint8),
 )

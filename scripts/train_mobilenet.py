@@ -1,6 +1,6 @@
 """Train a MobileNet of the suite on the CPU, and write the weights that the package ships.
 
-    XLA_FLAGS=--xla_force_host_platform_device_count=2 GEVO_DATA=FOLDER \
+    XLA_FLAGS=--xla_force_host_platform_device_count=2 GEVOLVE_DATA=FOLDER \
         python scripts/train_mobilenet.py mobilenet --minutes 80
     python scripts/train_mobilenet.py mobilenet-small --minutes 1
 
@@ -29,11 +29,11 @@ import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 from layers import depthwise, norm
 
-from gevo.find import find
-from gevo.suite.models import weights
-from gevo.suite.models.datasets import Images, cifar10, digits
-from gevo.suite.models.mobilenet_small import TRAINED
-from gevo.workload import Case
+from gevolve.suite.models import weights
+from gevolve.suite.models.datasets import Images, cifar10, digits
+from gevolve.suite.models.mobilenet_small import TRAINED
+from gevolve.workload.base import Case
+from gevolve.workload.locate import find
 
 BATCH, DECAY, MOMENTUM, KEEP, SMOOTH = 128, 2e-4, 0.9, 0.98, 0.1
 WARM, CROPPED = 0.08, 0.62
@@ -65,7 +65,7 @@ NETS = {
 
 
 def initial(net: Net, channels: int, rng: np.random.Generator) -> dict[str, Any]:
-    """Random weights, in the tree that `gevo.suite.models.network` takes, each with its norm."""
+    """Random weights, in the tree that `gevolve.suite.models.network` takes, each with its norm."""
 
     def layer(*shape: int, scale: float = 1.0) -> dict[str, Any]:
         w = rng.standard_normal(shape) * np.sqrt(2 / np.prod(shape[:-1]))

@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 from jax import tree_util
 
-import gevo
-from gevo import Patch, stablehlo
-from gevo.stablehlo.export import to_bytecode, to_jax, to_mlir
+import gevolve
+from gevolve import Patch
+from gevolve.ir import stablehlo
+from gevolve.ir.stablehlo.export import to_bytecode, to_jax, to_mlir
 
 CHECKS = {}
 RNG = np.random.default_rng(0)
@@ -95,13 +96,13 @@ def same(got, want):
 def flat_forms_take_flat_arrays(folder):
     want = tuple(jax.tree.leaves(jax.jit(network)(WEIGHTS, X)))
     for name in ("model.mlir", "model.mlirbc", "flat.jax"):
-        same(gevo.load(folder / name)(*jax.tree.leaves((WEIGHTS, X))), want)
+        same(gevolve.load(folder / name)(*jax.tree.leaves((WEIGHTS, X))), want)
 
 
 @check
 def the_form_of_the_function_is_kept(folder):
     for name in ("model.jax", "again.jax"):
-        same(gevo.load(str(folder / name))(WEIGHTS, X), jax.jit(network)(WEIGHTS, X))
+        same(gevolve.load(str(folder / name))(WEIGHTS, X), jax.jit(network)(WEIGHTS, X))
 
 
 @check
@@ -113,7 +114,7 @@ def jax_alone_runs_it(folder):
 
 @check
 def it_may_be_part_of_a_larger_program(folder):
-    model = gevo.load(folder / "model.jax")
+    model = gevolve.load(folder / "model.jax")
     got = jax.jit(lambda x: model(WEIGHTS, x * 2)["hidden"] + 1)(X)
     same(got, network(WEIGHTS, X * 2)["hidden"] + 1)
     same(model(jax.tree.map(jnp.asarray, WEIGHTS), jnp.asarray(X)), jax.jit(network)(WEIGHTS, X))
@@ -121,14 +122,14 @@ def it_may_be_part_of_a_larger_program(folder):
 
 @check
 def a_tree_that_jax_cannot_write_becomes_flat(folder):
-    one, other = gevo.load(folder / "pair.jax")(X, X * 2)
+    one, other = gevolve.load(folder / "pair.jax")(X, X * 2)
     same((one, other), (jnp.asarray(X - X * 2), jnp.asarray(X * 2)))
 
 
 @check
 def wide_numbers_stay_wide(folder):
     for name in ("wide.mlir", "wide.jax"):
-        doubled, count = gevo.load(folder / name)(np.array([1.0, 1e300]), np.int64(2**40))
+        doubled, count = gevolve.load(folder / name)(np.array([1.0, 1e300]), np.int64(2**40))
         assert (doubled.dtype, count.dtype) == (np.float64, np.int64)
         assert np.asarray(doubled)[1] == 2e300
         assert int(count) == 2**40
@@ -145,16 +146,16 @@ def fixtures_run_as_they_would(folder):
             for aval in jax.export.deserialize(bytearray(path.read_bytes())).in_avals
         ]
         fixture = FIXTURES / path.name.replace(".fixture.jax", ".mlir")
-        same(gevo.load(path)(*given), gevo.load(fixture)(*given))
+        same(gevolve.load(path)(*given), gevolve.load(fixture)(*given))
 
 
 @check
 def wrong_arguments_are_refused(folder):
-    model = gevo.load(folder / "model.jax")
+    model = gevolve.load(folder / "model.jax")
     takes = "model.jax takes {'first': float32[4, 8], 'rest': [float32[8], int32[]]}, float32[5, 4]"
     assert repr(model) == takes.replace("model.jax takes", "<model model.jax:") + ">"
     for arguments in ((WEIGHTS,), (X, WEIGHTS), (WEIGHTS, X[:2]), (WEIGHTS, X.astype(int))):
-        with pytest.raises(gevo.LaunchError) as caught:
+        with pytest.raises(gevolve.LaunchError) as caught:
             model(*arguments)
         assert str(caught.value).startswith(takes)
         assert "\n" not in str(caught.value)
@@ -168,8 +169,8 @@ def other_files_are_refused(folder):
         "noise": "neither MLIR",
         "no": "No such",
     }.items():
-        with pytest.raises(gevo.SourceError, match=said) as caught:
-            gevo.load(folder / name)
+        with pytest.raises(gevolve.SourceError, match=said) as caught:
+            gevolve.load(folder / name)
         assert "\n" not in str(caught.value)
 
 

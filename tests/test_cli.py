@@ -26,16 +26,16 @@ extern "C" __global__ void saxpy(float *y, const float *x, float a, int n)
 PY = """
 import numpy as np
 
-import gevo
+import gevolve
 
 
-class Saxpy(gevo.KernelWorkload):
+class Saxpy(gevolve.KernelWorkload):
     source = "saxpy.cu"
     kernels = ("saxpy",)
 
     def case(self, rng, size):
         n = {"search": 700, "held-out": 1001, "large": 20000}[size] + int(rng.integers(50))
-        return gevo.Case(x=rng.random(n, np.float32), y=rng.random(n, np.float32), a=2.5)
+        return gevolve.Case(x=rng.random(n, np.float32), y=rng.random(n, np.float32), a=2.5)
 
     def run(self, gpu, case):
         y = gpu.array(case.y)
@@ -55,9 +55,9 @@ def folder(tmp_path):
     return tmp_path
 
 
-def gevo(*args, cwd, check=True, **options):
+def gevolve(*args, cwd, check=True, **options):
     done = subprocess.run(
-        [sys.executable, "-m", "gevo", *map(str, args)],
+        [sys.executable, "-m", "gevolve", *map(str, args)],
         cwd=cwd, capture_output=True, text=True, timeout=300, check=False, **options,
     )  # fmt: skip
     if check:
@@ -66,7 +66,7 @@ def gevo(*args, cwd, check=True, **options):
 
 
 def run_json(*args, cwd, **options):
-    return json.loads(gevo(*args, "--json", cwd=cwd, **options).stdout)
+    return json.loads(gevolve(*args, "--json", cwd=cwd, **options).stdout)
 
 
 def essence(result):
@@ -88,19 +88,21 @@ def test_run_show_export_resume(folder):
     assert best["edits"] > 0
     assert set(best) >= {"id", "time", "error", "edits", "validated", "ratio"}
     assert essence(run_json("show", "r", cwd=folder)) == essence(result)
-    table = gevo("show", "r", cwd=folder).stdout
+    table = gevolve("show", "r", cwd=folder).stdout
     assert best["id"] in table
     assert "held-out" in table
-    assert "saxpy.cu:" in gevo("show", "r", "--variant", best["id"], cwd=folder).stdout
-    costs = json.loads(gevo("show", "r", "--cost", "--json", cwd=folder).stdout)
+    assert "saxpy.cu:" in gevolve("show", "r", "--variant", best["id"], cwd=folder).stdout
+    costs = json.loads(gevolve("show", "r", "--cost", "--json", cwd=folder).stdout)
     assert costs["before"]["saxpy"]["cycles"] > costs["after"]["saxpy"]["cycles"] > 0
     assert any("saxpy.cu:" in line for line in costs["before"]["saxpy"]["lines"])
-    assert "barriers" in gevo("show", "r", "--cost", cwd=folder).stdout
-    ptx = gevo("export", "r", cwd=folder).stdout
+    assert "barriers" in gevolve("show", "r", "--cost", cwd=folder).stdout
+    ptx = gevolve("export", "r", cwd=folder).stdout
     assert ".entry saxpy" in ptx
-    gevo("export", "r", "--variant", best["id"], "--format", "ll", "--output", "o.ll", cwd=folder)
+    gevolve(
+        "export", "r", "--variant", best["id"], "--format", "ll", "--output", "o.ll", cwd=folder
+    )
     assert "define" in (folder / "o.ll").read_text()
-    patch = gevo("export", "r", "--variant", best["id"], "--format", "patch", cwd=folder).stdout
+    patch = gevolve("export", "r", "--variant", best["id"], "--format", "patch", cwd=folder).stdout
     assert "; ".join(patch.split("\n")).strip("; ") == best["patch"]
     more = run_json("resume", "r", "--evals", 200, cwd=folder)
     assert more["evaluations"] == 200
@@ -110,7 +112,7 @@ def test_run_show_export_resume(folder):
 def test_exported_ll_is_a_source(folder):
     """What comes out can go in again, and is as fast as was said."""
     result = run_json("run", "saxpy.py", "--evals", 120, "--seed", 3, "--out", "r", cwd=folder)
-    gevo("export", "r", "--format", "ll", "--output", "faster.ll", cwd=folder)
+    gevolve("export", "r", "--format", "ll", "--output", "faster.ll", cwd=folder)
     (folder / "again.py").write_text(PY.replace("saxpy.cu", "faster.ll"))
     again = run_json("run", "again.py", "--evals", 4, "--out", "s", cwd=folder)
     assert again["baseline"]["time"] == result["best"]["time"]
@@ -129,7 +131,7 @@ def test_same_seed_same_run_with_any_number_of_workers(folder):
 
 def start(*args, cwd):
     return subprocess.Popen(
-        [sys.executable, "-m", "gevo", *map(str, args)],
+        [sys.executable, "-m", "gevolve", *map(str, args)],
         cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
@@ -158,7 +160,7 @@ def test_ctrl_c_keeps_what_was_found(folder):
     while time.monotonic() < deadline:
         time.sleep(0.5)
         if store.exists():
-            shown = gevo("show", "r", "--json", cwd=folder, check=False)
+            shown = gevolve("show", "r", "--json", cwd=folder, check=False)
             if shown.returncode == 0 and json.loads(shown.stdout)["evaluations"] >= 20:
                 break
     process.send_signal(signal.SIGINT)
@@ -172,47 +174,49 @@ def test_ctrl_c_keeps_what_was_found(folder):
 def one_line_error(done, *parts):
     assert done.returncode == 2, (done.returncode, done.stderr)
     assert "Traceback" not in done.stderr
-    lines = [line for line in done.stderr.splitlines() if line.startswith("gevo:")]
+    lines = [line for line in done.stderr.splitlines() if line.startswith("gevolve:")]
     assert len(lines) == 1, done.stderr
     for part in parts:
         assert part in done.stderr
 
 
 def test_no_such_file(folder):
-    one_line_error(gevo("run", "nothing.py", cwd=folder, check=False), "nothing.py")
-    one_line_error(gevo("run", "nothing", cwd=folder, check=False), "nothing", "hotspot")
-    one_line_error(gevo("show", "nothing", cwd=folder, check=False), "nothing")
+    one_line_error(gevolve("run", "nothing.py", cwd=folder, check=False), "nothing.py")
+    one_line_error(gevolve("run", "nothing", cwd=folder, check=False), "nothing", "hotspot")
+    one_line_error(gevolve("show", "nothing", cwd=folder, check=False), "nothing")
 
 
 def test_not_a_workload(folder):
     (folder / "empty.py").write_text("x = 1\n")
-    one_line_error(gevo("run", "empty.py", cwd=folder, check=False), "empty.py", "KernelWorkload")
+    one_line_error(
+        gevolve("run", "empty.py", cwd=folder, check=False), "empty.py", "KernelWorkload"
+    )
 
 
 def test_source_is_missing(folder):
     (folder / "saxpy.cu").unlink()
-    one_line_error(gevo("run", "saxpy.py", cwd=folder, check=False), "saxpy.cu")
+    one_line_error(gevolve("run", "saxpy.py", cwd=folder, check=False), "saxpy.cu")
 
 
 def test_kernel_name_absent(folder):
     (folder / "saxpy.py").write_text(PY.replace('("saxpy",)', '("axpy",)'))
-    one_line_error(gevo("run", "saxpy.py", cwd=folder, check=False), "axpy", "saxpy")
+    one_line_error(gevolve("run", "saxpy.py", cwd=folder, check=False), "axpy", "saxpy")
 
 
 def test_cuda_syntax_error_in_clangs_words(folder):
     (folder / "saxpy.cu").write_text(CU.replace("float value", "flaot value"))
-    done = gevo("run", "saxpy.py", cwd=folder, check=False)
+    done = gevolve("run", "saxpy.py", cwd=folder, check=False)
     one_line_error(done, "saxpy.cu:8", "flaot", "^")
 
 
 def test_unedited_kernel_fails_its_reference(folder):
     (folder / "saxpy.py").write_text(PY.replace("+ case.y", "- case.y"))
-    one_line_error(gevo("run", "saxpy.py", cwd=folder, check=False), "Saxpy", "reference")
+    one_line_error(gevolve("run", "saxpy.py", cwd=folder, check=False), "Saxpy", "reference")
 
 
 def test_grid_of_zero(folder):
     (folder / "saxpy.py").write_text(PY.replace("-(-case.x.size // 128)", "0"))
-    one_line_error(gevo("run", "saxpy.py", cwd=folder, check=False), "grid")
+    one_line_error(gevolve("run", "saxpy.py", cwd=folder, check=False), "grid")
 
 
 @pytest.mark.parametrize(
@@ -220,34 +224,38 @@ def test_grid_of_zero(folder):
     [("--evals", -5), ("--time", -1), ("--workers", 0), ("--tolerance", -1), ("--evals", "x")],
 )
 def test_bad_options(folder, option):
-    one_line_error(gevo("run", "saxpy.py", *option, cwd=folder, check=False), option[0])
+    one_line_error(gevolve("run", "saxpy.py", *option, cwd=folder, check=False), option[0])
 
 
 def test_unknown_device(folder):
-    one_line_error(gevo("run", "saxpy.py", "--device", "abacus", cwd=folder, check=False), "abacus")
+    one_line_error(
+        gevolve("run", "saxpy.py", "--device", "abacus", cwd=folder, check=False), "abacus"
+    )
 
 
 def test_store_from_another_program(folder):
     run_json("run", "saxpy.py", "--evals", 8, "--out", "r", cwd=folder)
     (folder / "saxpy.cu").write_text(CU.replace("a * value", "a * value + 0.5f * value"))
-    one_line_error(gevo("resume", "r", cwd=folder, check=False), "another program")
+    one_line_error(gevolve("resume", "r", cwd=folder, check=False), "another program")
 
 
 def test_a_run_is_not_overwritten(folder):
     run_json("run", "saxpy.py", "--evals", 8, "--out", "r", cwd=folder)
-    one_line_error(gevo("run", "saxpy.py", "--out", "r", cwd=folder, check=False), "gevo resume")
+    one_line_error(
+        gevolve("run", "saxpy.py", "--out", "r", cwd=folder, check=False), "gevolve resume"
+    )
 
 
 def test_a_run_that_was_killed_before_it_judged_anything(folder):
-    from gevo.find import find
-    from gevo.store import Store
+    from gevolve.run.store import Store
+    from gevolve.workload.locate import find
 
     run_json("run", "saxpy.py", "--evals", 8, "--out", "whole", cwd=folder)
     with Store.open(folder / "whole", readonly=True) as store:
         program = find(str(folder / "saxpy.py")).workload.load()
         Store.create(folder / "r", store.config, program.digest, program.text).close()
     for command in (("show", "r"), ("show", "r", "--cost"), ("export", "r")):
-        one_line_error(gevo(*command, cwd=folder, check=False), "gevo resume r")
+        one_line_error(gevolve(*command, cwd=folder, check=False), "gevolve resume r")
     assert run_json("resume", "r", cwd=folder)["evaluations"] == 8
 
 
@@ -258,27 +266,34 @@ def test_damaged_store(folder):
     data[: len(data) // 2] = bytes(len(data) // 2)
     file.write_bytes(data)
     for command in ("show", "resume", "export"):
-        one_line_error(gevo(command, "r", cwd=folder, check=False), "run.sqlite")
+        one_line_error(gevolve(command, "r", cwd=folder, check=False), "run.sqlite")
 
 
 def test_read_only_folder(folder):
     if os.geteuid() == 0:
         (folder / "file").write_text("in the way")
-        one_line_error(gevo("run", "saxpy.py", "--out", "file/r", cwd=folder, check=False), "file")
         one_line_error(
-            gevo("run", "saxpy.py", "--out", "/proc/gevo", cwd=folder, check=False), "/proc/gevo"
+            gevolve("run", "saxpy.py", "--out", "file/r", cwd=folder, check=False), "file"
+        )
+        one_line_error(
+            gevolve("run", "saxpy.py", "--out", "/proc/gevolve", cwd=folder, check=False),
+            "/proc/gevolve",
         )
         return
     locked = folder / "locked"
     locked.mkdir(mode=0o500)
-    one_line_error(gevo("run", "saxpy.py", "--out", "locked/r", cwd=folder, check=False), "locked")
+    one_line_error(
+        gevolve("run", "saxpy.py", "--out", "locked/r", cwd=folder, check=False), "locked"
+    )
 
 
 def test_full_disk(folder):
     run_json("run", "saxpy.py", "--evals", 8, "--out", "r", cwd=folder)
-    done = gevo("export", "r", "--variant", "v0", "--output", "/dev/full", cwd=folder, check=False)
+    done = gevolve(
+        "export", "r", "--variant", "v0", "--output", "/dev/full", cwd=folder, check=False
+    )
     one_line_error(done, "/dev/full")
-    small = Path("/dev/shm") / f"gevo-{os.getpid()}"
+    small = Path("/dev/shm") / f"gevolve-{os.getpid()}"
     small.mkdir()
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=300k", "none", str(small)],
@@ -287,7 +302,7 @@ def test_full_disk(folder):
     try:
         if mounted.returncode:
             pytest.skip("a small file system can be mounted by root only")
-        done = gevo(
+        done = gevolve(
             "run", "saxpy.py", "--evals", 3000, "--out", small / "r", cwd=folder, check=False
         )
         one_line_error(done, "run.sqlite", "full")

@@ -13,17 +13,17 @@ import msgspec
 import numpy as np
 import pytest
 
-import gevo
-from gevo.device.ptxas import installed
-from gevo.errors import CompileError, OptionError, StoreError
-from gevo.evaluate.verdict import Evaluation, Verdict
-from gevo.export import export_variant, save, told
-from gevo.files import write_bytes, write_text
-from gevo.llvm.apart import ptx_for
-from gevo.manifest import Manifest
-from gevo.patch import Patch
-from gevo.snippets import LOADERS
-from gevo.store import Store
+import gevolve
+from gevolve.device.ptxas import installed
+from gevolve.errors import CompileError, OptionError, StoreError
+from gevolve.evaluate.verdict import Evaluation, Verdict
+from gevolve.export.files import write_bytes, write_text
+from gevolve.export.manifest import Manifest
+from gevolve.export.scripts import LOADERS
+from gevolve.export.variant import export_variant, save, told
+from gevolve.ir.llvm.apart import ptx_for
+from gevolve.patch import Patch
+from gevolve.run.store import Store
 
 sys.path.insert(0, str(Path(__file__).parent / "device"))
 
@@ -45,15 +45,15 @@ extern "C" __global__ void saxpy(float *y, const float *x, float a, int n, Pair 
 PY = """
 import numpy as np
 
-import gevo
+import gevolve
 
 
-class Saxpy(gevo.KernelWorkload):
+class Saxpy(gevolve.KernelWorkload):
     source = "saxpy.cu"
 
     def case(self, rng, size):
         n = {"search": 300, "held-out": 500, "large": 2000}[size] + int(rng.integers(50))
-        return gevo.Case(x=rng.random(n, np.float32), y=rng.random(n, np.float32), a=2.5)
+        return gevolve.Case(x=rng.random(n, np.float32), y=rng.random(n, np.float32), a=2.5)
 
     def run(self, gpu, case):
         gpu.symbol("offset", np.float32).set([0.0])
@@ -75,7 +75,7 @@ def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("export")
     (folder / "saxpy.cu").write_text(CU)
     (folder / "saxpy.py").write_text(PY)
-    result = gevo.optimize(
+    result = gevolve.optimize(
         str(folder / "saxpy.py"), evals=150, seed=3, device="sim:p100", out=folder / "run"
     )
     assert result.best is not None
@@ -94,7 +94,7 @@ def judged(run, verdict):
 
 
 def test_the_best_comes_with_its_evidence(run, tmp_path):
-    best = gevo.summarise(run).best
+    best = gevolve.summarise(run).best
     written = save(export_variant(run, name="k.ptx"), tmp_path / "k.ptx")
     assert [path.name for path in written] == ["k.ptx", "k.ptx.json", "k.ptx.load.py"]
     data, found = written[0].read_bytes(), read(written[1])
@@ -105,7 +105,7 @@ def test_the_best_comes_with_its_evidence(run, tmp_path):
     assert found.origin.artefact_sha256 == found.file.sha256
     assert (found.origin.variant, found.origin.patch) == (best.id, best.patch)
     assert found.origin.run.startswith(
-        "gevo run saxpy.py:Saxpy --device sim:p100 --seed 3 --evals 150"
+        "gevolve run saxpy.py:Saxpy --device sim:p100 --seed 3 --evals 150"
     )
     assert found.evidence.validated
     assert "passed on all of its cases" in found.evidence.statement
@@ -140,7 +140,7 @@ def test_nothing_that_was_not_validated_is_called_a_gain(run):
     assert not rejected.validated
     assert rejected.statement.startswith("REJECTED: judged wrong on the search cases")
     with Store.open(run, readonly=True) as store:
-        passed = gevo.summarise(run)
+        passed = gevolve.summarise(run)
         validated = {entry.id for entry in (passed.best, *passed.front)}
         untried = next(
             f"v{row.id}"
@@ -262,7 +262,7 @@ def test_without_its_workload_a_file_is_still_made(run, tmp_path):
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     pytest.importorskip("jax")
-    from gevo.stablehlo import load
+    from gevolve.ir.stablehlo import load
 
     def predict(weights, images):
         return images @ weights

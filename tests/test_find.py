@@ -3,13 +3,13 @@ from pathlib import Path
 
 import pytest
 
-import gevo.suite.kernels
-from gevo.errors import GevoError, SourceError, WorkloadError
-from gevo.find import Spec, find, load_workload, spec_of
-from gevo.workload import KernelWorkload
+import gevolve.suite.kernels
+from gevolve.errors import GevolveError, SourceError, WorkloadError
+from gevolve.workload.base import KernelWorkload
+from gevolve.workload.locate import Spec, find, load_workload, spec_of
 
 GOOD = """
-from gevo.workload import Case, KernelWorkload
+from gevolve.workload.base import Case, KernelWorkload
 
 class Saxpy(KernelWorkload):
     source = "saxpy.cu"
@@ -71,10 +71,10 @@ def test_imported_workloads_and_private_bases_do_not_count(write):
 
 
 def test_every_workload_of_the_suite_is_found_by_name():
-    names = [p.stem for p in Path(gevo.suite.kernels.__file__ or "").parent.glob("[a-z]*.py")]
+    names = [p.stem for p in Path(gevolve.suite.kernels.__file__ or "").parent.glob("[a-z]*.py")]
     for name in names:
         found = find(name)
-        assert found.spec.place == f"gevo.suite.kernels.{name}"
+        assert found.spec.place == f"gevolve.suite.kernels.{name}"
         assert load_workload(found.spec).name == found.workload.name
         assert spec_of(found.workload) == found.spec
 
@@ -82,7 +82,7 @@ def test_every_workload_of_the_suite_is_found_by_name():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("x = 1\n", "saxpy.py has no workload: define a subclass of gevo.KernelWorkload"),
+        ("x = 1\n", "saxpy.py has no workload: define a subclass of gevolve.KernelWorkload"),
         (GOOD + "class B(Saxpy): pass", "several workloads (Saxpy, B); name one, as in saxpy.py:S"),
         ("def f(:\n", "saxpy.py:1 is not Python: SyntaxError"),
         ("x = 1\n\nx.y\n", "saxpy.py:3 cannot be imported: AttributeError: 'int' object"),
@@ -123,8 +123,8 @@ def test_no_such_class(write):
         find(write(GOOD) + ":Saxpi")
 
 
-def test_gevo_errors_pass_through(write):
-    path = write("from gevo.errors import SourceError\nraise SourceError('mine')")
+def test_gevolve_errors_pass_through(write):
+    path = write("from gevolve.errors import SourceError\nraise SourceError('mine')")
     with pytest.raises(SourceError, match="mine"):
         find(path)
 
@@ -133,7 +133,7 @@ def test_classes_that_no_other_process_can_find():
     class Inner(KernelWorkload):
         pass
 
-    with pytest.raises(GevoError, match="top level"):
+    with pytest.raises(GevolveError, match="top level"):
         spec_of(Inner())
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gevo.errors import PatchError
-from gevo.patch import Edit, Patch
+from gevolve.errors import PatchError
+from gevolve.patch import Edit, Patch
 
 words = st.text("abcdefghijklmnopqrstuvwxyz0123456789=.+-_%", min_size=1, max_size=12)
 edits = st.builds(

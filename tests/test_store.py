@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gevo.errors import StoreError
-from gevo.evaluate.verdict import Evaluation, Verdict
-from gevo.patch import Edit, Patch
-from gevo.store import FILE, Generation, Store, format_id, parse_id
+from gevolve.errors import StoreError
+from gevolve.evaluate.verdict import Evaluation, Verdict
+from gevolve.patch import Edit, Patch
+from gevolve.run.store import FILE, Generation, Store, format_id, parse_id
 
 CONFIG = {"seed": 1, "tolerance": 0.01, "workload": "stencil.py:Stencil"}
 
@@ -203,7 +203,9 @@ def test_a_folder_that_is_not_a_run(tmp_path):
 
 
 def test_a_run_is_not_overwritten(closed):
-    with pytest.raises(StoreError, match=f"already holds a run; go on with `gevo resume {closed}`"):
+    with pytest.raises(
+        StoreError, match=f"already holds a run; go on with `gevolve resume {closed}`"
+    ):
         Store.create(closed, CONFIG, "digest", "text")
     Store.open(closed).close()
 
@@ -215,7 +217,7 @@ def test_a_file_where_the_folder_should_be(tmp_path):
 
 
 def test_no_such_variant(store):
-    with pytest.raises(StoreError, match="no variant v7; `gevo show"):
+    with pytest.raises(StoreError, match="no variant v7; `gevolve show"):
         store.variant(7)
 
 
@@ -259,18 +261,18 @@ def test_a_failure_on_other_cases_stays(store):
 
 
 @pytest.mark.parametrize("readonly", [False, True])
-def test_a_file_of_a_newer_gevo(closed, readonly):
+def test_a_file_of_a_newer_gevolve(closed, readonly):
     db = sqlite3.connect(closed / FILE)
     db.execute("PRAGMA user_version = 99")
     db.close()
-    fails(closed, "newer gevo.*99", readonly=readonly)
+    fails(closed, "newer gevolve.*99", readonly=readonly)
 
 
 def test_the_database_of_another_program(tmp_path):
     db = sqlite3.connect(tmp_path / FILE)
     db.execute("CREATE TABLE t (x)")
     db.close()
-    fails(tmp_path, "not the file of a gevo run")
+    fails(tmp_path, "not the file of a gevolve run")
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"\0" * 4096, b"SQLite format 3\0" + b"x" * 99])
@@ -340,7 +342,7 @@ def test_a_read_only_folder(public):
 @contextmanager
 def small_disk(folder, size):
     folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "gevo-test", str(folder)]
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "gevolve-test", str(folder)]
     try:
         done = subprocess.run(command, capture_output=True, check=False)
     except FileNotFoundError:
@@ -362,7 +364,7 @@ def fill(file):
 def add_until_full(store):
     """Add evaluations until that fails; returns the ids that were acknowledged."""
     kept = []
-    remedy = f"the disk is full; free some space, then `gevo resume {store.folder}`"
+    remedy = f"the disk is full; free some space, then `gevolve resume {store.folder}`"
     with pytest.raises(StoreError, match=remedy):  # noqa: PT012  (which one fails is not known)
         for n in range(1, 5000):
             kept += store.add(judged(n))

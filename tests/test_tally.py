@@ -1,10 +1,10 @@
 """What the evaluations amount to: counts, the front, and who leaves it."""
 
-from gevo.analyze.findings import Interval
-from gevo.evaluate.verdict import Evaluation, Verdict
-from gevo.patch import Patch
-from gevo.search import Settings
-from gevo.tally import Tally, best_of, most_accurate
+from gevolve.analyze.findings import Interval
+from gevolve.evaluate.verdict import Evaluation, Verdict
+from gevolve.patch import Patch
+from gevolve.run.tally import Tally, best_of, most_accurate
+from gevolve.search import Settings
 
 
 def ok(time, error=0.0):

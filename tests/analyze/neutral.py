@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gevo.analyze.interval import LEAST, MOST, estimate, pooled
+from gevolve.analyze.interval import LEAST, MOST, estimate, pooled
 
 NOISE = {
     "normal": lambda rng, n: rng.normal(0, 0.015, n),

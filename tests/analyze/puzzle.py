@@ -17,10 +17,10 @@ import os
 
 import numpy as np
 
-from gevo.device import Usage
-from gevo.patch import Edit, Patch
-from gevo.program import Change, Variant
-from gevo.workload import Case, KernelWorkload
+from gevolve.device.base import Usage
+from gevolve.patch import Edit, Patch
+from gevolve.program import Change, Variant
+from gevolve.workload.base import Case, KernelWorkload
 
 
 class PuzzleProgram:

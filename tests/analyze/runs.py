@@ -5,11 +5,11 @@ from pathlib import Path
 import msgspec
 import puzzle
 
-from gevo.config import Config
-from gevo.evaluate.local import Local
-from gevo.find import Spec
-from gevo.patch import Patch
-from gevo.store import Store
+from gevolve.evaluate.pool import Local
+from gevolve.patch import Patch
+from gevolve.run.config import Config
+from gevolve.run.store import Store
+from gevolve.workload.locate import Spec
 
 SPEC = Spec(puzzle.__file__, "Puzzle")
 
@@ -20,7 +20,7 @@ def make(folder: Path, *patches: str, device="puzzle", tolerance=0.0, workers=2)
     config = Config(
         workload="Puzzle", spec=SPEC, rounding=1e-5, device=device, seed=1, tolerance=tolerance,
         preset="default", population=8, evals=len(patches), time=None, workers=workers,
-        versions={"gevo": "0"},
+        versions={"gevolve": "0"},
     )  # fmt: skip
     with (
         Store.create(folder, msgspec.to_builtins(config), program.digest, program.text) as store,

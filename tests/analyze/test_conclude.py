@@ -3,13 +3,15 @@
 import puzzle
 import pytest
 
-import gevo
-from gevo.analyze.kept import minimised
-from gevo.store import Store
+import gevolve
+from gevolve.analyze.kept import minimised
+from gevolve.run.store import Store
 
 
 def search(folder, evals):
-    return gevo.optimize(puzzle.Puzzle(), evals=evals, seed=3, population=12, workers=2, out=folder)
+    return gevolve.optimize(
+        puzzle.Puzzle(), evals=evals, seed=3, population=12, workers=2, out=folder
+    )
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +38,7 @@ def test_the_headline_is_minimal_and_validated(whole):
 def test_a_search_goes_on_as_if_it_had_never_been_concluded(folder, whole):
     part = search(folder / "part", 50)
     assert part.best is not None
-    more = gevo.resume(folder / "part", evals=120)
+    more = gevolve.resume(folder / "part", evals=120)
     assert (more.evaluations, more.verdicts) == (whole.evaluations, whole.verdicts)
     assert more.best.patch == whole.best.patch
     assert [entry.patch for entry in more.front] == [entry.patch for entry in whole.front]

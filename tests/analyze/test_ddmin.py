@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gevo.analyze.ddmin import ddmin
+from gevolve.analyze.ddmin import ddmin
 
 sizes = st.integers(1, 40)
 

@@ -5,10 +5,10 @@ import json
 import pytest
 from runs import edits, make
 
-import gevo
-from gevo.analyze.findings import Effect
-from gevo.analyze.relations import groups, relate
-from gevo.cli import main
+import gevolve
+from gevolve.analyze.findings import Effect
+from gevolve.analyze.relations import groups, relate
+from gevolve.cli import main
 
 
 def effect(ratio):
@@ -44,13 +44,13 @@ def test_an_edit_that_needs_two_others_is_put_to_those_that_are_needed():
 def folder(tmp_path_factory):
     lines = ("save 100", "lock a", "idle", "key a", "twin 60", "twin 70")
     folder = make(tmp_path_factory.mktemp("e") / "r", edits(*lines))
-    gevo.validate(folder)
+    gevolve.validate(folder)
     return folder
 
 
 def test_groups_of_edits_that_belong_together(folder):
-    found = gevo.explain(folder)
-    assert found.id == gevo.minimize(folder).id
+    found = gevolve.explain(folder)
+    assert found.id == gevolve.minimize(folder).id
     edit = {story.edit.split(" #")[0]: n for n, story in enumerate(found.edits)}
     assert sorted(edit) == ["key a", "lock a", "save 100", "twin 70"]
     assert found.groups == [[edit["save 100"]], sorted((edit["lock a"], edit["key a"])), [edit["twin 70"]]]  # fmt: skip
@@ -61,11 +61,11 @@ def test_groups_of_edits_that_belong_together(folder):
     assert key.without.ratio is None
     assert (save.alone.ratio, save.without.ratio) == pytest.approx((0.9, 0.83))
     assert (save.theme, save.sentence, save.line) == ("saved", "does save", "puzzle.cu:1")
-    assert gevo.explain(folder) == found, "it is kept"
+    assert gevolve.explain(folder) == found, "it is kept"
 
 
 def test_twins_overlap_in_a_patch_that_has_both(folder):
-    found = gevo.explain(folder, "v1")
+    found = gevolve.explain(folder, "v1")
     (pair,) = (p for p in found.pairs if (p.first, p.second) == (4, 5))
     assert pair.relation == "overlap"
     assert pair.expected == pytest.approx(0.94 * 0.93)
@@ -75,7 +75,7 @@ def test_twins_overlap_in_a_patch_that_has_both(folder):
 
 def test_pairs_of_a_long_patch_are_those_that_are_missed_most(tmp_path):
     folder = make(tmp_path / "r", edits(*(f"save {n}" for n in range(1, 21))))
-    found = gevo.explain(folder, "v1")
+    found = gevolve.explain(folder, "v1")
     assert len(found.pairs) == 66
     assert {p.first for p in found.pairs} | {p.second for p in found.pairs} == set(range(8, 20))
 

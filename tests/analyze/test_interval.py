@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from neutral import NOISE, claims
 
-from gevo.analyze.interval import LEAST, MOST, STUDENT, TOGETHER, certain, estimate
+from gevolve.analyze.interval import LEAST, MOST, STUDENT, TOGETHER, certain, estimate
 
 
 def below(t, degrees):

@@ -10,15 +10,15 @@ import pytest
 import runs
 from runs import edits, make
 
-import gevo
-from gevo.analyze.minimize import LOSS
-from gevo.errors import StoreError
-from gevo.patch import Patch
-from gevo.store import Store, parse_id
+import gevolve
+from gevolve.analyze.minimize import LOSS
+from gevolve.errors import StoreError
+from gevolve.patch import Patch
+from gevolve.run.store import Store, parse_id
 
 
 def minimal(folder, variant="v1", **options):
-    found = gevo.minimize(folder, variant, **options)
+    found = gevolve.minimize(folder, variant, **options)
     with Store.open(folder, readonly=True) as store:
         return found, store.variant(parse_id(found.id)).patch
 
@@ -81,28 +81,28 @@ def test_the_same_with_any_number_of_workers_and_a_second_time(tmp_path):
 def test_a_variant_that_fails_cannot_be_minimised(tmp_path):
     folder = make(tmp_path / "r", edits("lock a"))
     with pytest.raises(StoreError, match="v1 is judged wrong; name a variant that is ok"):
-        gevo.minimize(folder, "v1")
+        gevolve.minimize(folder, "v1")
     with pytest.raises(StoreError, match="no variant is faster and validated"):
-        gevo.minimize(folder)
+        gevolve.minimize(folder)
 
 
 def test_the_minimal_patch_is_validated_and_becomes_the_headline(tmp_path):
     folder = make(tmp_path / "r", edits("save 100", "idle", "idle"))
-    assert gevo.summarise(folder).best is None
-    gevo.validate(folder)
-    assert gevo.summarise(folder).best.id == "v1"
-    found = gevo.minimize(folder)
-    best = gevo.summarise(folder).best
+    assert gevolve.summarise(folder).best is None
+    gevolve.validate(folder)
+    assert gevolve.summarise(folder).best.id == "v1"
+    found = gevolve.minimize(folder)
+    best = gevolve.summarise(folder).best
     assert (best.id, best.edits, best.validated) == (found.id, 1, True)
     assert best.interval.high < 1
     assert best.held_out == best.large == pytest.approx(0.9)
-    assert [entry.id for entry in gevo.summarise(folder).front] == [found.id]
+    assert [entry.id for entry in gevolve.summarise(folder).front] == [found.id]
 
 
 def test_a_minimal_patch_that_fails_elsewhere_is_not_the_headline(tmp_path):
     """The idle edit is not idle at all: without it, the artefact is one that knows its cases by rote."""
     folder = make(tmp_path / "r", edits("save 100", "idle"), edits("save 100", "rote"))
-    gevo.validate(folder)
+    gevolve.validate(folder)
     with Store.open(folder) as store:  # as if the search had never seen the shorter one
         row = store.variant(2)
         store.set("minimised", {"v1": {
@@ -110,13 +110,13 @@ def test_a_minimal_patch_that_fails_elsewhere_is_not_the_headline(tmp_path):
             "ratio_after": 0.9, "evaluations": 3,
         }})  # fmt: skip
     assert row.evaluation.ok
-    gevo.validate(folder, "v2")
-    assert gevo.summarise(folder).best.id == "v1"
+    gevolve.validate(folder, "v2")
+    assert gevolve.summarise(folder).best.id == "v1"
 
 
 SCRIPT = """
-import sys, gevo
-gevo.minimize(sys.argv[1], "v1", workers=1, say=lambda line: print(line, flush=True))
+import sys, gevolve
+gevolve.minimize(sys.argv[1], "v1", workers=1, say=lambda line: print(line, flush=True))
 """
 
 

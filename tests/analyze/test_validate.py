@@ -8,12 +8,12 @@ import pytest
 from rich.console import Console
 from runs import edits, make
 
-import gevo
-from gevo.cli import main
-from gevo.report.analysis import validation
-from gevo.report.terminal import panel, summary
-from gevo.run import Progress
-from gevo.store import Store
+import gevolve
+from gevolve.cli import main
+from gevolve.report.analysis import validation
+from gevolve.report.terminal import panel, summary
+from gevolve.run.loop import Progress
+from gevolve.run.store import Store
 
 BY_ROTE = edits("save 300", "rote")
 OUTGROWN = edits("save 250", "outgrown")
@@ -37,7 +37,7 @@ def folder(tmp_path_factory):
 
 
 def test_a_failure_names_the_input_and_the_next_is_tried(folder):
-    found = by_id(gevo.validate(folder))
+    found = by_id(gevolve.validate(folder))
     assert set(found) == {"v1", "v2", "v3"}, "what stands behind an honest variant is not tried"
     assert found["v1"].failed == "fresh"
     assert found["v1"].why.startswith("wrong: case ")
@@ -45,7 +45,7 @@ def test_a_failure_names_the_input_and_the_next_is_tried(folder):
     assert found["v2"].failed == "large"
     assert (found["v3"].failed, found["v3"].passed) == ("", ["fresh", "held-out", "large"])
     assert found["v3"].gain
-    result = gevo.summarise(folder)
+    result = gevolve.summarise(folder)
     assert [entry.id for entry in result.front] == ["v3"]
     assert result.best.interval.value == pytest.approx(0.9)
     text = shown(validation(list(found.values())))
@@ -56,32 +56,32 @@ def test_a_failure_names_the_input_and_the_next_is_tried(folder):
 def test_each_call_draws_inputs_that_were_never_used(folder):
     seen = set()
     for _ in range(3):
-        gevo.validate(folder, "v1")
+        gevolve.validate(folder, "v1")
         with Store.open(folder, readonly=True) as store:
             seen.add(store.validations(1)["fresh"].detail)
     assert len(seen) == 3
-    assert gevo.summarise(folder).best.id == "v3"
+    assert gevolve.summarise(folder).best.id == "v3"
 
 
 def test_what_failed_once_stays_struck_though_other_inputs_pass(tmp_path):
     folder = make(tmp_path / "r", HONEST)
-    gevo.validate(folder)
+    gevolve.validate(folder)
     with Store.open(folder) as store:
         failed = msgspec.structs.replace(
-            store.validations(1)["fresh"], verdict=gevo.Verdict.RACE, time=None, error=None
+            store.validations(1)["fresh"], verdict=gevolve.Verdict.RACE, time=None, error=None
         )
         store.add_validation(1, "fresh", failed)
-    assert by_id(gevo.validate(folder, "v1"))["v1"].failed == "fresh"
-    assert gevo.summarise(folder).best is None
+    assert by_id(gevolve.validate(folder, "v1"))["v1"].failed == "fresh"
+    assert gevolve.summarise(folder).best is None
 
 
 def test_a_variant_that_is_right_but_no_faster_elsewhere_is_no_gain(tmp_path):
     folder = make(tmp_path / "r", edits("idle"), edits("waste 5"))
-    assert gevo.validate(folder) == []
-    (found,) = gevo.validate(folder, "v2")
+    assert gevolve.validate(folder) == []
+    (found,) = gevolve.validate(folder, "v2")
     assert not found.failed
     assert not found.gain
-    assert gevo.summarise(folder).best is None
+    assert gevolve.summarise(folder).best is None
 
 
 def command(*arguments):
@@ -104,7 +104,7 @@ def claims(text):
 def test_no_view_praises_what_is_not_validated_or_failed(tmp_path, capsys):
     folder = make(tmp_path / "r", BY_ROTE)
     for _ in range(2):
-        result = gevo.summarise(folder)
+        result = gevolve.summarise(folder)
         live = Progress("Puzzle", "puzzle", 1, (100, 60.0), "searching", 9, front=result.front)
         for more in ([], ["--json"], ["--variant", "v1"]):
             assert command("show", folder, *more) == 0
@@ -113,8 +113,8 @@ def test_no_view_praises_what_is_not_validated_or_failed(tmp_path, capsys):
         assert result.best is result.best_exact is None
         assert command("export", folder, "--format", "patch") == 2
         assert "no variant is faster and validated" in capsys.readouterr().err
-        gevo.validate(folder)
-    assert [entry.id for entry in gevo.summarise(folder).front] == ["v0"]
+        gevolve.validate(folder)
+    assert [entry.id for entry in gevolve.summarise(folder).front] == ["v0"]
 
 
 def test_the_command_line(folder, capsys):
@@ -128,22 +128,22 @@ def test_the_command_line(folder, capsys):
 
 def test_where_times_vary_it_is_measured_until_it_is_sure(tmp_path):
     folder = make(tmp_path / "r", edits("save 200"), edits("idle"), device="noisy")
-    (found,) = gevo.validate(folder, "v1")
+    (found,) = gevolve.validate(folder, "v1")
     assert found.interval.runs >= 5
     assert found.interval.low < 0.8 < found.interval.high or found.interval.value == pytest.approx(
         0.8, rel=0.05
     )
     assert found.gain
-    (idle,) = gevo.validate(folder, "v2")
+    (idle,) = gevolve.validate(folder, "v2")
     assert not idle.gain
     assert idle.interval.low < 1
-    assert gevo.summarise(folder).best.id == "v1"
+    assert gevolve.summarise(folder).best.id == "v1"
 
 
 def test_a_device_that_is_blind_to_some_faults_has_a_referee(tmp_path):
     lines = (edits("save 300", "lock a"), edits("save 200", "lock b", "key b"))
     folder = make(tmp_path / "r", *lines, device="blind")
-    found = by_id(gevo.validate(folder))
+    found = by_id(gevolve.validate(folder))
     assert (found["v1"].failed, found["v1"].why[:5]) == ("puzzle", "wrong")
     assert sorted(found["v2"].passed) == ["fresh", "held-out", "large", "puzzle"]
-    assert gevo.summarise(folder).best.id == "v2"
+    assert gevolve.summarise(folder).best.id == "v2"

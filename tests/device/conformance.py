@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gevo.device import Limits, Stopped, open_device
-from gevo.errors import DeviceError, LaunchError, SourceError
-from gevo.llvm.source import read
+from gevolve.device.base import Limits, Stopped, open_device
+from gevolve.errors import DeviceError, LaunchError, SourceError
+from gevolve.ir.llvm.source import read
 
 CHECKS = {}
 BREAKING = set()

@@ -18,10 +18,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from gevo.device import Limits, Stopped
-from gevo.device.sim import Sim
-from gevo.device.sim.memory import Slot, view
-from gevo.errors import DeviceError, GevoError
+from gevolve.device.base import Limits, Stopped
+from gevolve.device.sim import Sim
+from gevolve.device.sim.memory import Slot, view
+from gevolve.errors import DeviceError, GevolveError
 
 CUresult = IntEnum(
     "CUresult",
@@ -251,7 +251,7 @@ class Double:
         try:
             function = super().__getattribute__("_" + name)
         except AttributeError:
-            raise MisuseError(f"{name} is not a function that gevo needs") from None
+            raise MisuseError(f"{name} is not a function that gevolve needs") from None
         return lambda *args: self._call(name, function, args)
 
     def _call(self, name, function, args):
@@ -382,7 +382,7 @@ class Double:
                 return CUresult.CUDA_ERROR_INVALID_PTX
             try:
                 module.program = Sim().open(image[:-1], Limits(fuel=1 << 20))
-            except GevoError as error:
+            except GevolveError as error:
                 said = f"ptxas application ptx input, line 1; error : {error}".encode()
                 log[: min(len(said), size)] = said[:size]
                 return CUresult.CUDA_ERROR_INVALID_PTX
@@ -537,7 +537,7 @@ class Double:
             before = program.usage(timed=False).time
             try:
                 program.launch(function.name, grid, block, *args, shared=shared)
-            except GevoError:
+            except GevolveError:
                 return CUresult.CUDA_ERROR_INVALID_VALUE
             except Stopped as stopped:
                 self._pending = _meaning(stopped)

@@ -15,9 +15,9 @@ import time
 
 import numpy as np
 
-from gevo.device import Limits, Stopped
-from gevo.device.xla import Xla
-from gevo.errors import SourceError
+from gevolve.device.base import Limits, Stopped
+from gevolve.device.xla import Xla
+from gevolve.errors import SourceError
 
 HONEST = """module @honest {
   func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gevo.device import Gpu
+from gevolve.device.base import Gpu
 
 F, D, I, U = np.float32, np.float64, np.int32, np.uint32  # noqa: E741  (a type, beside F)
 N = 500

@@ -20,7 +20,7 @@ from double import (
     Double,
 )
 
-from gevo.device import Poisoned, open_device
+from gevolve.device.base import Poisoned, open_device
 
 # What the C functions take: "i", "n" and "b" numbers of 4, 8 and 1 bytes, "p" an address on the GPU, "s"
 # a string, "h" a handle, "d" a device, "S" a stream, "a" and "f" attributes; and where results go: "H",

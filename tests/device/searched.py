@@ -1,7 +1,7 @@
 """A workload whose device `cuda:0` is the double, so that a whole search runs through it.
 
-GEVO_TEST_RATE says how many of the driver's calls fail, from the first variant of the search on (the
-file GEVO_TEST_MARK tells other processes) and until the front is checked on other cases: on a GPU that
+GEVOLVE_TEST_RATE says how many of the driver's calls fail, from the first variant of the search on (the
+file GEVOLVE_TEST_MARK tells other processes) and until the front is checked on other cases: on a GPU that
 fails like that no search can begin, and none can end.
 """
 
@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from double import Double, demand
 
-import gevo
-from gevo.device.cuda import Cuda
+import gevolve
+from gevolve.device.cuda import Cuda
 
 
 class Failing(Double):
@@ -21,7 +21,7 @@ class Failing(Double):
     def __init__(self, unedited):
         super().__init__(gpus=2)
         self._unedited = unedited
-        self._mark = Path(os.environ["GEVO_TEST_MARK"])
+        self._mark = Path(os.environ["GEVOLVE_TEST_MARK"])
 
     def _cuInit(self, flags):  # noqa: N802  (the driver's name)
         self.rng = np.random.default_rng(os.getpid())
@@ -40,10 +40,10 @@ class Failing(Double):
 
     def _arm(self):
         failing = self._mark.exists() and Smooth.searching
-        self.rate = float(os.environ["GEVO_TEST_RATE"]) if failing else 0.0
+        self.rate = float(os.environ["GEVOLVE_TEST_RATE"]) if failing else 0.0
 
 
-class Smooth(gevo.KernelWorkload):
+class Smooth(gevolve.KernelWorkload):
     source = "searched.cu"
     searching = True
 
@@ -51,7 +51,7 @@ class Smooth(gevo.KernelWorkload):
         if not name.startswith("cuda"):
             return super().device(name)
         index = name.partition(":")[2]
-        Path(os.environ["GEVO_TEST_MARK"]).with_name(f"gpu{index}").touch()
+        Path(os.environ["GEVOLVE_TEST_MARK"]).with_name(f"gpu{index}").touch()
         return Cuda(index, Failing(Cuda().build(self.load().text)))
 
     def cases(self, split, *rest):
@@ -60,7 +60,7 @@ class Smooth(gevo.KernelWorkload):
 
     def case(self, rng, size):
         n = {"search": 100, "held-out": 150}.get(size, 300)
-        return gevo.Case(x=rng.random(n, np.float32))
+        return gevolve.Case(x=rng.random(n, np.float32))
 
     def run(self, gpu, case):
         n = case.x.size

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gevo.device.ptxas import assemble, installed
-from gevo.find import find
-from gevo.llvm.codegen import to_ptx
-from gevo.llvm.source import read
-from gevo.patch import Patch
-from gevo.suite import KERNELS
+from gevolve.device.ptxas import assemble, installed
+from gevolve.ir.llvm.codegen import to_ptx
+from gevolve.ir.llvm.source import read
+from gevolve.patch import Patch
+from gevolve.suite import KERNELS
+from gevolve.workload.locate import find
 
 ARCHS = ("sm_60", "sm_70", "sm_80", "sm_90")
 OTHERS = sorted((Path(__file__).parents[1] / "llvm" / "kernels").glob("*.cu"))

@@ -33,6 +33,6 @@ def test_the_bindings_take_what_cuda_passes(checks, tmp_path):
 
 
 def test_nothing_of_cuda_is_imported_unless_asked_for():
-    asked = "import gevo, gevo.cli, sys; gevo.open_device('sim'); print([m for m in sys.modules if m.partition('.')[0] == 'cuda' or 'device.cuda' in m])"
+    asked = "import gevolve, gevolve.cli, sys; gevolve.open_device('sim'); print([m for m in sys.modules if m.partition('.')[0] == 'cuda' or 'device.cuda' in m])"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

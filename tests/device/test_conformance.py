@@ -9,10 +9,10 @@ import conformance
 import pytest
 from double import Double
 
-from gevo.device import open_device
-from gevo.device.cuda import Cuda
-from gevo.device.cuda.query import gpus
-from gevo.errors import DeviceError
+from gevolve.device.base import open_device
+from gevolve.device.cuda import Cuda
+from gevolve.device.cuda.query import gpus
+from gevolve.errors import DeviceError
 
 
 @cache

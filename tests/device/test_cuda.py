@@ -11,9 +11,9 @@ import pytest
 from double import ANYWHERE, FROM_A_KERNEL, OF_CALL, CUstream, Double, MisuseError
 from launches import CHECKS
 
-from gevo.device import Limits, Poisoned, Stopped, expand, open_device
-from gevo.device.cuda import Cuda, driver, query, selfcheck
-from gevo.errors import DeviceError, GevoError, SourceError, UnsupportedError, WorkloadError
+from gevolve.device.base import Limits, Poisoned, Stopped, expand, open_device
+from gevolve.device.cuda import Cuda, driver, query, selfcheck
+from gevolve.errors import DeviceError, GevolveError, SourceError, UnsupportedError, WorkloadError
 
 FIXTURES = sorted((Path(__file__).parent / "fixtures").iterdir())
 SAXPY = conformance._built(Cuda)
@@ -164,7 +164,7 @@ def test_every_error_of_every_call_is_one_line_and_leaves_nothing(call):
         double = Double()
         device = Cuda("0", double)
         double.inject(call, error)
-        with pytest.raises((Stopped, GevoError)) as raised:
+        with pytest.raises((Stopped, GevolveError)) as raised:
             work(device, close=True)
         told = one_line(raised.value)
         assert error in told or error in {"LAUNCH_OUT_OF_RESOURCES", "NOT_FOUND"}
@@ -281,7 +281,7 @@ def test_no_such_gpu():
 
 def test_no_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "cuda.bindings", None)
-    with pytest.raises(DeviceError, match=r"pip install 'gevo\[cuda\]'"):
+    with pytest.raises(DeviceError, match=r"pip install '\./\[cuda\]'"):
         Cuda("0").prepare(SAXPY, ())
 
 

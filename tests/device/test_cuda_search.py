@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from double import Double
 
-import gevo
-from gevo.device.cuda import query
+import gevolve
+from gevolve.device.cuda import query
 
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent))
@@ -15,11 +15,11 @@ from evaluate.processes import all_gone  # noqa: E402  (a helper of the evaluato
 
 
 def search(tmp_path, monkeypatch, *, rate, evals, device="cuda:0"):
-    monkeypatch.setenv("GEVO_TEST_RATE", str(rate))
-    monkeypatch.setenv("GEVO_TEST_MARK", str(tmp_path / "mark"))
+    monkeypatch.setenv("GEVOLVE_TEST_RATE", str(rate))
+    monkeypatch.setenv("GEVOLVE_TEST_MARK", str(tmp_path / "mark"))
     monkeypatch.syspath_prepend(HERE)
-    options = gevo.Options(device=device, evals=evals, population=24, out=tmp_path / "run")
-    result = gevo.optimize(HERE / "searched.py", options)
+    options = gevolve.Options(device=device, evals=evals, population=24, out=tmp_path / "run")
+    result = gevolve.optimize(HERE / "searched.py", options)
     assert result.evaluations == sum(result.verdicts.values()) == evals
     assert all_gone()
     # A misuse of the driver would be the detail of some evaluation.

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from launches import CHECKS
 
-from gevo.device import Limits, open_device
-from gevo.llvm.source import read
+from gevolve.device.base import Limits, open_device
+from gevolve.ir.llvm.source import read
 
 HERE = Path(__file__).parent
 SOURCES = sorted((HERE.parent / "llvm" / "fixtures").glob("*.[clb][ulc]"))

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gevo.device import Limits, open_device
-from gevo.llvm.source import kernels, read
+from gevolve.device.base import Limits, open_device
+from gevolve.ir.llvm.source import kernels, read
 
 FEATURES = Path(__file__).parents[1] / "llvm" / "features"
 N = 256

@@ -1,14 +1,14 @@
-"""`gevo devices`: what there is, and what to install for what is not."""
+"""`gevolve devices`: what there is, and what to install for what is not."""
 
 import subprocess
 import sys
 
 import pytest
 
-from gevo.cli import main
-from gevo.device import listing
-from gevo.device.cuda.query import Found
-from gevo.errors import DeviceError
+from gevolve.cli import main
+from gevolve.device.base import listing
+from gevolve.device.cuda.query import Found
+from gevolve.errors import DeviceError
 
 GPU = Found(device="cuda:1", title="Tesla P100", sm="sm_60", memory=16 << 30, driver="12.8")
 
@@ -41,14 +41,14 @@ def test_what_is_missing_is_told(monkeypatch):
     monkeypatch.setattr(listing, "gpus", fails)
     assert listing._cuda() == [("cuda", "reboot")]
     monkeypatch.setattr(listing, "_installed", lambda *_: False)
-    assert "pip install 'gevo[cuda]'" in listing._cuda()[0][1]
+    assert "pip install './[cuda]'" in listing._cuda()[0][1]
     monkeypatch.setattr(listing, "xla_devices", list)
-    assert "pip install 'gevo[ml]'" in listing._xla()[0][1]
+    assert "pip install './[ml]'" in listing._xla()[0][1]
 
 
 def test_modules_are_looked_for_without_importing_them():
     asked = (
-        "import sys; from gevo.device.listing import _installed;"
+        "import sys; from gevolve.device.listing import _installed;"
         "assert not _installed('cuda_that_is_not', 'cuda_that_is_not.bindings');"
         "_installed('cuda', 'cuda.bindings'); assert 'cuda.bindings' not in sys.modules"
     )

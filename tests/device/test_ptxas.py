@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from gevo.device import ptxas
-from gevo.device.ptxas import assemble, installed
-from gevo.errors import CompileError, DeviceError
-from gevo.find import find
-from gevo.llvm.codegen import to_ptx
+from gevolve.device import ptxas
+from gevolve.device.ptxas import assemble, installed
+from gevolve.errors import CompileError, DeviceError
+from gevolve.ir.llvm.codegen import to_ptx
+from gevolve.workload.locate import find
 
 FIXTURES = Path(__file__).parent / "fixtures"
 EMPTY = ".version 7.8\n.target sm_50\n.address_size 64\n.visible .entry k() { ret; }\n"

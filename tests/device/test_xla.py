@@ -9,10 +9,10 @@ import hostile
 import pytest
 import xla_checks
 
-from gevo.device import open_device
-from gevo.device.xla import Xla
-from gevo.device.xla.listing import devices
-from gevo.errors import DeviceError
+from gevolve.device.base import open_device
+from gevolve.device.xla import Xla
+from gevolve.device.xla.listing import devices
+from gevolve.errors import DeviceError
 
 HERE = Path(__file__).parent
 
@@ -87,8 +87,8 @@ def test_devices_are_listed():
 def test_kernels_do_not_load_jax():
     assert "False" in python(
         "-c",
-        "import sys, gevo, gevo.cli; gevo.open_device('sim'); gevo.open_device('xla:cpu');"
-        " from gevo.device.xla.listing import devices; devices(); print('jax' in sys.modules)",
+        "import sys, gevolve, gevolve.cli; gevolve.open_device('sim'); gevolve.open_device('xla:cpu');"
+        " from gevolve.device.xla.listing import devices; devices(); print('jax' in sys.modules)",
     )
 
 
@@ -96,11 +96,13 @@ def test_without_jax_the_extra_is_named():
     said = python(
         "-c",
         "import sys; sys.modules['jax'] = None\n"
-        "import gevo\n"
-        "from gevo.device.xla.listing import devices\n"
+        "import gevolve\n"
+        "from gevolve.device.xla.listing import devices\n"
         "assert devices() == []\n"
-        "for action in (lambda: gevo.open_device('xla:cpu'), lambda: gevo.load('model.mlir')):\n"
+        "for action in (lambda: gevolve.open_device('xla:cpu'), lambda: gevolve.load('model.mlir')):\n"
         "    try: action()\n"
-        "    except gevo.DeviceError as error: print(error)\n",
+        "    except gevolve.DeviceError as error: print(error)\n",
     )
-    assert said.splitlines() == ["models need JAX; install it with `pip install gevo[ml]`"] * 2
+    assert (
+        said.splitlines() == ["models need JAX; in a checkout of gevolve: pip install './[ml]'"] * 2
+    )

@@ -13,9 +13,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gevo.device import Limits, Stopped
-from gevo.device.xla import Xla
-from gevo.errors import CompileError, DeviceError, LaunchError, SourceError, WorkloadError
+from gevolve.device.base import Limits, Stopped
+from gevolve.device.xla import Xla
+from gevolve.errors import CompileError, DeviceError, LaunchError, SourceError, WorkloadError
 
 CHECKS = {}
 X = np.arange(12, dtype=np.float32).reshape(3, 4)

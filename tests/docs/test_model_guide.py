@@ -24,9 +24,9 @@ def test_models(tmp_path):
         return done.stdout
 
     budget = ("--evals", "3", "--workers", "1", "--seed", "1")
-    python("-m", "gevo", "run", "classifier.py", *budget, "--out", "classifier-run")
+    python("-m", "gevolve", "run", "classifier.py", *budget, "--out", "classifier-run")
     export = ("export", "classifier-run", "--variant", "v0", "--format", "jax")
-    python("-m", "gevo", *export, "--output", "fast.jax")
+    python("-m", "gevolve", *export, "--output", "fast.jax")
     said = python("use.py")
     assert said.startswith("<model fast.jax: {'bias': float32[10], 'matrix': float32[64, 10]}")
     assert float(said.split()[-1]) > 0.9
@@ -34,4 +34,4 @@ def test_models(tmp_path):
     for name in ("predict.mlir", "predict.jax"):
         saved = (tmp_path / "saved.py").read_text().replace("predict.mlir", name)
         (tmp_path / "saved.py").write_text(saved)
-        python("-m", "gevo", "run", "saved.py:Saved", *budget, "--out", f"run-{name}")
+        python("-m", "gevolve", "run", "saved.py:Saved", *budget, "--out", f"run-{name}")

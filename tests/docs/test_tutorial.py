@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gevo.device import Limits, open_device
-from gevo.find import find
-from gevo.workload import SPLITS
+from gevolve.device.base import Limits, open_device
+from gevolve.workload.base import SPLITS
+from gevolve.workload.locate import find
 
 TUTORIAL = (Path(__file__).parents[2] / "docs" / "tutorial.md").read_text()
 FEWER = {"1000": "40", "5000": "60"}
@@ -40,7 +40,7 @@ def test_its_workload_agrees_with_its_reference(folder):
 
 @pytest.mark.slow
 def test_its_commands_run_one_after_the_other(folder):
-    commands = re.findall(r"^    gevo (?!--help)(.+)$", TUTORIAL, re.MULTILINE)
+    commands = re.findall(r"^    gevolve (?!--help)(.+)$", TUTORIAL, re.MULTILINE)
     assert [command.split()[0] for command in commands] == [
         "run",
         "show",
@@ -54,7 +54,7 @@ def test_its_commands_run_one_after_the_other(folder):
         if words[0] == "export":
             words += ["--variant", "v0"]
         done = subprocess.run(
-            [sys.executable, "-m", "gevo", *words],
+            [sys.executable, "-m", "gevolve", *words],
             cwd=folder,
             capture_output=True,
             text=True,

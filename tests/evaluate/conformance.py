@@ -8,10 +8,10 @@ import math
 
 import pytest
 
-from gevo.errors import CompileError, DeviceError, EvaluationError, WorkloadError
-from gevo.evaluate.verdict import Evaluation, Verdict
-from gevo.find import Spec
-from gevo.patch import Patch
+from gevolve.errors import CompileError, DeviceError, EvaluationError, WorkloadError
+from gevolve.evaluate.verdict import Evaluation, Verdict
+from gevolve.patch import Patch
+from gevolve.workload.locate import Spec
 
 TOY = __file__.replace("conformance.py", "toy.py")
 

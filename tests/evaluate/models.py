@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from gevo.model import ModelWorkload
-from gevo.patch import Patch
-from gevo.program import Variant
-from gevo.workload import Case
+from gevolve.patch import Patch
+from gevolve.program import Variant
+from gevolve.workload.base import Case
+from gevolve.workload.model import ModelWorkload
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "device"))
 

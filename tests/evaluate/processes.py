@@ -14,7 +14,11 @@ def workers_of(main: int) -> list[int]:
             state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
         except (OSError, IndexError):
             continue
-        if b"gevo.evaluate.worker" in words and words[-2] == str(main).encode() and state != "Z":
+        if (
+            b"gevolve.evaluate.worker.worker" in words
+            and words[-2] == str(main).encode()
+            and state != "Z"
+        ):
             found.append(int(entry.name))
     return found
 

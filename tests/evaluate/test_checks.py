@@ -6,17 +6,17 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gevo.device import Hazard
-from gevo.device.sim import Sim
-from gevo.evaluate import child
-from gevo.evaluate.judge import Fault, check_hazards, check_order
-from gevo.evaluate.trial import Trial
-from gevo.evaluate.verdict import Verdict
-from gevo.find import find
-from gevo.llvm import load
-from gevo.patch import Edit, Patch
-from gevo.program import Program, Variant
-from gevo.workload import Case, KernelWorkload
+from gevolve.device.base import Hazard
+from gevolve.device.sim import Sim
+from gevolve.evaluate.child import tasks
+from gevolve.evaluate.verdict import Verdict
+from gevolve.evaluate.worker.judge import Fault, check_hazards, check_order
+from gevolve.evaluate.worker.trial import Trial
+from gevolve.ir.llvm import load
+from gevolve.patch import Edit, Patch
+from gevolve.program import Program, Variant
+from gevolve.workload.base import Case, KernelWorkload
+from gevolve.workload.locate import find
 
 
 def race(verb="writes", here="a.cu:1", there="a.cu:2", scope="in a block", kernel="k"):
@@ -91,7 +91,7 @@ def children_end():
 def trial(name):
     workload = find(name)[0]
     program = Alternatives(workload.load(), {})
-    bench = child.Bench(workload, program, Sim(), workload.cases("search"))
+    bench = tasks.Bench(workload, program, Sim(), workload.cases("search"))
     TRIALS.append(Trial(bench, "search", tolerance=None, patience=20.0))
     return TRIALS[-1], program, workload
 
@@ -189,7 +189,7 @@ def checks_of(body, folder):
         "{ __shared__ volatile float tile[64]; int t = threadIdx.x;" + body + "}"
     )
     workload = Small(path)
-    bench = child.Bench(workload, workload.load(), Sim(), workload.cases("search"))
+    bench = tasks.Bench(workload, workload.load(), Sim(), workload.cases("search"))
     judge = Trial(bench, "search", tolerance=None, patience=20.0)
     judge.rest()
     assert judge.baseline.evaluation.ok

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from gevo.evaluate import judge
-from gevo.evaluate.sandbox import GaveUpError, GoneError, LateError
-from gevo.evaluate.verdict import Verdict
-from gevo.evaluate.wire import Failed, GarbledError, Header
-from gevo.workload import Case, KernelWorkload, relative_error
+from gevolve.evaluate.child.sandbox import GaveUpError, GoneError, LateError
+from gevolve.evaluate.protocol import Failed, GarbledError, Header
+from gevolve.evaluate.verdict import Verdict
+from gevolve.evaluate.worker import judge
+from gevolve.workload.base import Case, KernelWorkload, relative_error
 
 ARRAYS = hnp.arrays(
     st.sampled_from([np.float32, np.float64, np.float16]), hnp.array_shapes(max_side=5)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from gevo.errors import EvaluationError, OptionError, WorkloadError
-from gevo.evaluate.local import Local
-from gevo.evaluate.verdict import Evaluation, Verdict
-from gevo.patch import Patch
+from gevolve.errors import EvaluationError, OptionError, WorkloadError
+from gevolve.evaluate.pool import Local
+from gevolve.evaluate.verdict import Evaluation, Verdict
+from gevolve.patch import Patch
 
 from .conformance import MEMORY, SLOW, VERDICTS, EvaluatorConformance, patch, toy
 from .processes import all_gone, parent_of, wait_for, workers_of
@@ -190,7 +190,7 @@ def test_nothing_reaches_the_terminal(capfd):
 def test_all_go_when_the_main_process_is_killed(kind):
     script = textwrap.dedent(f"""
         from tests.evaluate.conformance import patch, toy
-        from gevo.evaluate.local import Local
+        from gevolve.evaluate.pool import Local
         evaluator = Local(toy(), device="toy", workers=2, patience=60)
         evaluator.prepare()
         for number in range(4):
@@ -214,7 +214,7 @@ def test_an_interrupt_reaches_the_main_process_only():
     script = textwrap.dedent("""
         import sys
         from tests.evaluate.conformance import patch, toy
-        from gevo.evaluate.local import Local
+        from gevolve.evaluate.pool import Local
         with Local(toy("Brief"), device="toy", workers=2) as evaluator:
             evaluator.prepare()
             for number in range(1000):
@@ -244,7 +244,7 @@ def test_an_interrupt_reaches_the_main_process_only():
 def test_a_file_that_searches_when_imported_is_refused(tmp_path):
     file = tmp_path / "script.py"
     file.write_text(
-        "from gevo.evaluate.local import Local\n"
+        "from gevolve.evaluate.pool import Local\n"
         "from tests.evaluate.toy import Toy\n"
         "class Mine(Toy): pass\n"
         "Local(Mine(), device='toy')\n"
@@ -252,8 +252,8 @@ def test_a_file_that_searches_when_imported_is_refused(tmp_path):
     root = Path(__file__).parents[2]
     script = f"""
 import sys; sys.path.insert(0, {str(root)!r})
-from gevo.evaluate.local import Local
-from gevo.find import Spec
+from gevolve.evaluate.pool import Local
+from gevolve.workload.locate import Spec
 with Local(Spec({str(file)!r}, "Mine"), device="toy") as evaluator:
     evaluator.prepare()
 """
@@ -270,7 +270,10 @@ def test_no_worker_is_no_evaluator():
 
 def test_a_workload_that_is_in_no_file():
     namespace: dict[str, object] = {"__name__": "__main__"}
-    exec("from gevo.workload import KernelWorkload\nclass Mine(KernelWorkload): pass", namespace)
+    exec(
+        "from gevolve.workload.base import KernelWorkload\nclass Mine(KernelWorkload): pass",
+        namespace,
+    )
     with pytest.raises(WorkloadError, match="Python file"):
         Local(namespace["Mine"]())  # type: ignore[operator]
 

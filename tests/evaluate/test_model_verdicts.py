@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gevo.errors import WorkloadError
-from gevo.evaluate.local import Local
-from gevo.find import Spec
+from gevolve.errors import WorkloadError
+from gevolve.evaluate.pool import Local
+from gevolve.workload.locate import Spec
 
 from .conformance import patch
 from .processes import all_gone, workers_of
@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "device"))
 from hostile import MAKERS
 
 FILE = str(Path(__file__).with_name("models.py"))
-COUNT = int(os.environ.get("GEVO_HOSTILE", "40"))
+COUNT = int(os.environ.get("GEVOLVE_HOSTILE", "40"))
 """How many programs are tried; 500 take some minutes."""
 VERDICTS = {
     "abort": {"crash"},

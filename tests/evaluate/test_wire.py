@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gevo.device import Usage
-from gevo.evaluate import wire
-from gevo.evaluate.wire import Failed, FromChild, GarbledError, Header, Inbox, Ran
+from gevolve.device.base import Usage
+from gevolve.evaluate import protocol
+from gevolve.evaluate.protocol import Failed, FromChild, GarbledError, Header, Inbox, Ran
 
 MESSAGES = st.one_of(
     st.builds(Failed, st.text(), st.text(), st.just({"run": 1.0})),
@@ -27,7 +27,7 @@ def inbox(largest=1 << 20) -> Inbox[FromChild]:
 
 @given(st.lists(MESSAGES), st.data())
 def test_messages_come_out_as_they_went_in_however_the_bytes_are_cut(messages, data):
-    stream = b"".join(map(wire.frame, messages))
+    stream = b"".join(map(protocol.frame, messages))
     box, got = inbox(), []
     while stream:
         cut = data.draw(st.integers(1, len(stream)))
@@ -39,7 +39,7 @@ def test_messages_come_out_as_they_went_in_however_the_bytes_are_cut(messages, d
 
 @given(MESSAGES, st.binary(max_size=20))
 def test_missing_never_reads_beyond_the_message(message, rest):
-    stream = wire.frame(message) + rest
+    stream = protocol.frame(message) + rest
     box, at = inbox(), 0
     while (got := box.take()) is None:
         missing = box.missing
@@ -59,7 +59,7 @@ def test_noise_is_garbled_or_incomplete(noise):
 
 @given(MESSAGES, st.data())
 def test_a_flipped_bit_never_raises_anything_else(message, data):
-    stream = bytearray(wire.frame(message))
+    stream = bytearray(protocol.frame(message))
     at = data.draw(st.integers(4, len(stream) - 1))
     stream[at] ^= 1 << data.draw(st.integers(0, 7))
     box = inbox()
@@ -102,7 +102,7 @@ def test_only_arrays_of_numbers_have_a_size(dtype, shape):
     ],
 )
 def test_outputs(outputs, names):
-    named = wire.named_arrays(outputs)
+    named = protocol.named_arrays(outputs)
     assert list(named) == names
     for name, array in named.items():
         assert array.flags.c_contiguous
@@ -112,10 +112,10 @@ def test_outputs(outputs, names):
 @pytest.mark.parametrize("outputs", [None, "text", (), {}, [None], object(), {"y": [1, "a"]}])
 def test_outputs_that_are_none(outputs):
     with pytest.raises(TypeError):
-        wire.named_arrays(outputs)
+        protocol.named_arrays(outputs)
 
 
 def test_messages_are_small():
-    job = wire.Job(1, "copy i3 i17 #5f3a", "search", [])
-    assert len(wire.frame(job)) < 80
-    assert msgspec.msgpack.decode(wire.frame(job)[4:])["type"] == "Job"
+    job = protocol.Job(1, "copy i3 i17 #5f3a", "search", [])
+    assert len(protocol.frame(job)) < 80
+    assert msgspec.msgpack.decode(protocol.frame(job)[4:])["type"] == "Job"

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from gevo.device import Limits, Poisoned, Stopped, Usage
-from gevo.errors import CompileError, DeviceError
-from gevo.patch import Edit, Patch
-from gevo.program import Variant
-from gevo.workload import Case, KernelWorkload
+from gevolve.device.base import Limits, Poisoned, Stopped, Usage
+from gevolve.errors import CompileError, DeviceError
+from gevolve.patch import Edit, Patch
+from gevolve.program import Variant
+from gevolve.workload.base import Case, KernelWorkload
 
 
 class ToyProgram:
@@ -312,7 +312,7 @@ class ToyGpu:
 
     def lies(self, x, y):
         """A well-formed message of the wrong kind."""
-        from gevo.evaluate.wire import Prepare, frame
+        from gevolve.evaluate.protocol import Prepare, frame
 
         for fd in _sockets():
             os.write(fd, frame(Prepare("search")))

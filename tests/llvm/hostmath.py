@@ -9,9 +9,9 @@ from pathlib import Path
 import llvmlite.binding as llvm
 import numpy as np
 
-import gevo.llvm
+import gevolve.ir.llvm
 
-INCLUDE = Path(gevo.llvm.__file__).parent / "include" / "gevo"
+INCLUDE = Path(gevolve.ir.llvm.__file__).parent / "include" / "gevolve"
 UNARY = [
     "exp",
     "exp2",
@@ -78,7 +78,7 @@ HEADERS = [
 
 
 def _source() -> str:
-    lines = ["#define GEVO_MATH_ON_HOST", "#define GEVO_CONTRACT off"]
+    lines = ["#define GEVOLVE_MATH_ON_HOST", "#define GEVOLVE_CONTRACT off"]
     lines += [f'#include "{INCLUDE / "math" / name}.h"' for name in HEADERS]
     for kind, letter in (("float", "f"), ("double", "d")):
         for names, operands, call in (
@@ -88,7 +88,7 @@ def _source() -> str:
             for name in names:
                 lines.append(
                     f'extern "C" void {name}_{letter}({operands.replace("T", kind)}, {kind} *out, long n) '
-                    f"{{ for (long i = 0; i < n; ++i) out[i] = gevo_math::{name}({call}); }}"
+                    f"{{ for (long i = 0; i < n; ++i) out[i] = gevolve_math::{name}({call}); }}"
                 )
     return "\n".join(lines)
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from gevo.errors import CompileError
-from gevo.llvm.codegen import ARCHS, to_ptx
+from gevolve.errors import CompileError
+from gevolve.ir.llvm.codegen import ARCHS, to_ptx
 
 HEAD = 'target triple = "nvptx64-nvidia-cuda"\n'
 KERNEL = """

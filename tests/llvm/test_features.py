@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gevo.llvm.codegen import to_ptx
-from gevo.llvm.names import demangle
-from gevo.llvm.source import kernels, read
+from gevolve.ir.llvm.codegen import to_ptx
+from gevolve.ir.llvm.names import demangle
+from gevolve.ir.llvm.source import kernels, read
 
 STANDARD = {f"libcxx/include/__algorithm/{name}.h" for name in ("min", "max", "comp")}
 FEATURES = sorted((Path(__file__).parent / "features").glob("*.cu"))

@@ -1,7 +1,7 @@
 """Small IR in, patch, IR out: one file for each edit kind and repair rule.
 
 Each ``golden/NAME.ll`` starts with its patch; ``golden/NAME.out.ll`` is what must come out, with the
-skipped edits on top. After a change that is meant to alter them, run with GEVO_UPDATE_GOLDEN=1 and
+skipped edits on top. After a change that is meant to alter them, run with GEVOLVE_UPDATE_GOLDEN=1 and
 read the difference.
 """
 
@@ -11,8 +11,8 @@ from pathlib import Path
 import llvmlite.binding as llvm
 import pytest
 
-from gevo.llvm.program import LlvmProgram
-from gevo.patch import Patch
+from gevolve.ir.llvm.program import LlvmProgram
+from gevolve.patch import Patch
 
 GOLDEN = Path(__file__).parent / "golden"
 CASES = sorted(path.stem for path in GOLDEN.glob("*.ll") if not path.stem.endswith(".out"))
@@ -29,7 +29,7 @@ def test_golden(name):
     notes = [f"; skipped {position}: {why}" for position, why in variant.skipped]
     got = "\n".join([first, *notes, variant.text])
     expected = GOLDEN / f"{name}.out.ll"
-    if os.environ.get("GEVO_UPDATE_GOLDEN"):
+    if os.environ.get("GEVOLVE_UPDATE_GOLDEN"):
         expected.write_text(got)
     assert got == expected.read_text()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from kernels import KERNELS
 
-from gevo.device import Limits, open_device
+from gevolve.device.base import Limits, open_device
 
 DEVICE = open_device("sim")
 

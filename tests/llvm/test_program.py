@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gevo.llvm import load, restore
-from gevo.llvm.edits import KINDS
-from gevo.patch import Edit, Patch
+from gevolve.ir.llvm import load, restore
+from gevolve.ir.llvm.edits import KINDS
+from gevolve.patch import Edit, Patch
 
 HERE = Path(__file__).parent
-SUITE = HERE.parent.parent / "src" / "gevo" / "suite" / "kernels"
+SUITE = HERE.parent.parent / "src" / "gevolve" / "suite" / "kernels"
 SOURCES = sorted(
     [
         *SUITE.glob("*.cu"),
@@ -140,7 +140,7 @@ def test_patches_replay_the_same_in_another_process(tmp_path):
     patch = draw(program, np.random.default_rng(3), 30)
     (tmp_path / "program.ll").write_text(program.text)
     script = (
-        "import sys, pathlib; from gevo.llvm import restore; from gevo.patch import Patch;"
+        "import sys, pathlib; from gevolve.ir.llvm import restore; from gevolve.patch import Patch;"
         "p = restore(pathlib.Path(sys.argv[1]).read_text());"
         "sys.stdout.write(p.apply(Patch.parse(sys.argv[2])).text)"
     )

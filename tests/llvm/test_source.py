@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gevo.errors import CompileError, SourceError, UnsupportedError
-from gevo.llvm import clang, names
-from gevo.llvm.source import kernels, read, resolve, unsupported
+from gevolve.errors import CompileError, SourceError, UnsupportedError
+from gevolve.ir.llvm import clang, names
+from gevolve.ir.llvm.source import kernels, read, resolve, unsupported
 
 FIXTURES = Path(__file__).parent / "fixtures"
 KERNEL = "__global__ void k(float *x) { x[threadIdx.x] *= 2.0f; }\n"
@@ -247,7 +247,7 @@ def test_what_cannot_be_run_is_named_in_cuda_too(code, words, write):
     path = write("k.cu", f"\n{code}\n")
     with pytest.raises(UnsupportedError) as error:
         read(path)
-    assert one_line(error) == f"{path}:2: {words} cannot be run by gevo"
+    assert one_line(error) == f"{path}:2: {words} cannot be run by gevolve"
 
 
 MANGLED = {

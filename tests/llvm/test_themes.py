@@ -3,8 +3,8 @@
 import llvmlite.binding as llvm
 import pytest
 
-from gevo.llvm.program import LlvmProgram
-from gevo.patch import Patch
+from gevolve.ir.llvm.program import LlvmProgram
+from gevolve.patch import Patch
 
 KERNEL = """
 target triple = "nvptx64-nvidia-cuda"
@@ -95,7 +95,7 @@ def test_what_changes_nothing_has_no_theme():
 
 
 def test_the_sentence_names_the_line(tmp_path):
-    from gevo.llvm import load
+    from gevolve.ir.llvm import load
 
     source = tmp_path / "k.cu"
     source.write_text(

@@ -27,7 +27,7 @@ class Browser:
     """One page in a browser of its own."""
 
     def __init__(self, width=1280, height=1000):
-        self._profile = tempfile.mkdtemp(prefix="gevo-chromium-")
+        self._profile = tempfile.mkdtemp(prefix="gevolve-chromium-")
         into, self._in = os.pipe()
         self._out, out = os.pipe()
         command = [find_chromium(), *FLAGS, f"--user-data-dir={self._profile}", "about:blank"]

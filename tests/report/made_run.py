@@ -8,13 +8,13 @@ from importlib.metadata import version
 import msgspec
 import numpy as np
 
-from gevo.analyze.findings import Effect, Explanation, Interval, Minimised, Pair, Story
-from gevo.analyze.kept import keep_explained, keep_intervals, keep_minimised
-from gevo.config import Config
-from gevo.evaluate.verdict import Evaluation, Verdict
-from gevo.find import find
-from gevo.patch import Edit, Patch
-from gevo.store import Store, format_id
+from gevolve.analyze.findings import Effect, Explanation, Interval, Minimised, Pair, Story
+from gevolve.analyze.kept import keep_explained, keep_intervals, keep_minimised
+from gevolve.evaluate.verdict import Evaluation, Verdict
+from gevolve.patch import Edit, Patch
+from gevolve.run.config import Config
+from gevolve.run.store import Store, format_id
+from gevolve.workload.locate import find
 
 FAILURES = ("wrong", "crash", "fuel", "race", "nonfinite", "invalid", "timeout")
 SHARES = (0.5, 0.25, 0.1, 0.06, 0.05, 0.03, 0.01)
@@ -27,7 +27,7 @@ def config(**changes):
     values = {
         "workload": "Pathfinder", "spec": found.spec, "rounding": 1e-5, "device": "sim:p100",
         "seed": 7, "tolerance": 0.05, "preset": "default", "population": POPULATION,
-        "evals": None, "time": 600.0, "workers": 2, "versions": {"gevo": version("gevo")},
+        "evals": None, "time": 600.0, "workers": 2, "versions": {"gevolve": version("gevolve")},
     } | changes  # fmt: skip
     return msgspec.to_builtins(Config(**values))
 

@@ -7,8 +7,8 @@ import pytest
 from browser import Browser, find_chromium
 from made_run import Maker, make, nasty
 
-from gevo.report.html import write_report
-from gevo.report.watch import Feed, _Handler, _Server
+from gevolve.report.html import write_report
+from gevolve.report.watch import Feed, _Handler, _Server
 
 pytestmark = [
     pytest.mark.skipif(find_chromium() is None, reason="needs chromium (Debian: chromium)"),

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gevo.find import find
-from gevo.patch import Patch
-from gevo.program import Variant
-from gevo.report.html.diff import bare, changes, side_by_side
+from gevolve.patch import Patch
+from gevolve.program import Variant
+from gevolve.report.html.diff import bare, changes, side_by_side
+from gevolve.workload.locate import find
 
 TEXT = (
     "module {\n" + "".join(f'  %{n} = "op"(%{n - 1}) loc(#loc{n})\n' for n in range(1, 30)) + "}\n"

@@ -3,17 +3,17 @@
 import pytest
 from made_run import POPULATION, TIME, Maker, fastest, make, validate
 
-from gevo.errors import OptionError, StoreError
-from gevo.evaluate.verdict import Evaluation, Verdict
-from gevo.patch import Patch
-from gevo.report.html import write_report
-from gevo.report.html.build import logs
-from gevo.report.html.facts import command
-from gevo.report.html.follow import Follower
-from gevo.report.html.history import History, pareto
-from gevo.report.html.subject import Describer, take_apart
-from gevo.run import summarise
-from gevo.store import Store, format_id
+from gevolve.errors import OptionError, StoreError
+from gevolve.evaluate.verdict import Evaluation, Verdict
+from gevolve.patch import Patch
+from gevolve.report.html import write_report
+from gevolve.report.html.build import logs
+from gevolve.report.html.facts import command
+from gevolve.report.html.follow import Follower
+from gevolve.report.html.history import History, pareto
+from gevolve.report.html.subject import Describer, take_apart
+from gevolve.run.loop import summarise
+from gevolve.run.store import Store, format_id
 
 
 def text_of(patch):
@@ -159,7 +159,7 @@ def test_a_run_whose_workload_is_gone(tmp_path):
 def test_command_repeats_the_run(folder):
     follower, _ = followed(folder)
     assert command(follower) == (
-        "gevo run pathfinder --device sim:p100 --seed 7 --evals 400 --population 32 --tolerance 0.05"
+        "gevolve run pathfinder --device sim:p100 --seed 7 --evals 400 --population 32 --tolerance 0.05"
     )
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_run import make, nasty
 
-from gevo.report.html import write_report
-from gevo.report.html.page import embed, render
+from gevolve.report.html import write_report
+from gevolve.report.html.page import embed, render
 
 
 def data_of(page):

@@ -11,10 +11,10 @@ import sys
 import pytest
 from made_run import Maker, make, validate
 
-from gevo.database import Lock
-from gevo.errors import OptionError
-from gevo.report.watch import Feed, watch
-from gevo.store import LOCK, Store
+from gevolve.errors import OptionError
+from gevolve.report.watch import Feed, watch
+from gevolve.run.database import Lock
+from gevolve.run.store import LOCK, Store
 
 
 def ask(feed, have=None):
@@ -102,7 +102,7 @@ def test_asking_whether_a_run_is_written_takes_nothing(tmp_path):
     lock = tmp_path / LOCK
     assert not Lock.held(lock)
     held = Lock(lock)
-    code = "import sys, pathlib; from gevo.database import Lock; print(Lock.held(pathlib.Path(sys.argv[1])))"
+    code = "import sys, pathlib; from gevolve.run.database import Lock; print(Lock.held(pathlib.Path(sys.argv[1])))"
 
     def elsewhere():
         command = [sys.executable, "-c", code, str(lock)]
@@ -117,10 +117,10 @@ def test_asking_whether_a_run_is_written_takes_nothing(tmp_path):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """`gevo watch` as people start it; gives its port."""
+    """`gevolve watch` as people start it; gives its port."""
     folder = make(tmp_path_factory.mktemp("runs") / "run", 40)
     process = subprocess.Popen(
-        [sys.executable, "-m", "gevo", "watch", str(folder)], stdout=subprocess.PIPE, text=True,
+        [sys.executable, "-m", "gevolve", "watch", str(folder)], stdout=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
     address = process.stdout.readline().strip()

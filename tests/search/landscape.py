@@ -16,9 +16,9 @@ from functools import cache
 
 import numpy as np
 
-from gevo.evaluate.verdict import Evaluation, Verdict
-from gevo.patch import Edit, Patch
-from gevo.program import Profile, Variant
+from gevolve.evaluate.verdict import Evaluation, Verdict
+from gevolve.patch import Edit, Patch
+from gevolve.program import Profile, Variant
 
 KINDS = ("copy", "delete", "move", "replace", "swap", "operand")
 USEFUL = {"copy": 0.25, "delete": 0.4, "move": 0.1, "replace": 0.5, "swap": 0.05, "operand": 0.6}

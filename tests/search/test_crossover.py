@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gevo.patch import Edit, Patch
-from gevo.search.crossover import CROSSOVERS, messy, shared
-from gevo.search.settings import PRESETS
+from gevolve.patch import Edit, Patch
+from gevolve.search.crossover import CROSSOVERS, messy, shared
+from gevolve.search.settings import PRESETS
 
 # Few different edits, so that parents often share some.
 edits = st.builds(

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from landscape import KINDS, Landscape
 
-from gevo.errors import OptionError, StoreError, WorkloadError
-from gevo.evaluate.verdict import Evaluation, Verdict
-from gevo.patch import Edit, Patch
-from gevo.search import PRESETS, Individual, Search, Settings, front
-from gevo.search.individual import admit, survivors
+from gevolve.errors import OptionError, StoreError, WorkloadError
+from gevolve.evaluate.verdict import Evaluation, Verdict
+from gevolve.patch import Edit, Patch
+from gevolve.search import PRESETS, Individual, Search, Settings, front
+from gevolve.search.individual import admit, survivors
 
 SMALL = Settings(population=12, patience=2)
 

@@ -3,11 +3,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gevo.errors import OptionError
-from gevo.patch import Edit, Patch
-from gevo.search.credit import Credit, pick
-from gevo.search.mutation import drop, mutate, reseed
-from gevo.search.settings import PRESETS, Settings
+from gevolve.errors import OptionError
+from gevolve.patch import Edit, Patch
+from gevolve.search.credit import Credit, pick
+from gevolve.search.mutation import drop, mutate, reseed
+from gevolve.search.settings import PRESETS, Settings
 
 NEW = Edit("copy", ("i9", "i10"), 7)
 patches = st.lists(st.integers(0, 99), min_size=1, max_size=9).map(

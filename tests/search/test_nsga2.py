@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gevo.search import nsga2
+from gevolve.search import nsga2
 
 # A coarse grid, so that equal coordinates and equal points are common.
 values = st.integers(0, 6).map(float)

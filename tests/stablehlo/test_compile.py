@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from jax.extend import backend
 
-from gevo import stablehlo
-from gevo.patch import Patch
+from gevolve.ir import stablehlo
+from gevolve.patch import Patch
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

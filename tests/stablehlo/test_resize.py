@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gevo.stablehlo import mlir
-from gevo.stablehlo.mlir import ir
-from gevo.stablehlo.resize import resize
-from gevo.stablehlo.tensor import Tensor, tensor
+from gevolve.ir.stablehlo import mlir
+from gevolve.ir.stablehlo.mlir import ir
+from gevolve.ir.stablehlo.resize import resize
+from gevolve.ir.stablehlo.tensor import Tensor, tensor
 
 SHAPES = st.lists(st.integers(0, 5), max_size=4).map(tuple)
 ELEMENTS = st.sampled_from(["i1", "i8", "ui16", "i32", "i64", "bf16", "f16", "f32", "f64"])

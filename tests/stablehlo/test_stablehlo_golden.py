@@ -1,7 +1,7 @@
 """A small model in, patch, model out: one file for each edit kind and repair rule.
 
 Each ``golden/NAME.mlir`` starts with its patch; ``golden/NAME.out.mlir`` is what must come out, with
-the skipped edits on top. After a change that is meant to alter them, run with GEVO_UPDATE_GOLDEN=1
+the skipped edits on top. After a change that is meant to alter them, run with GEVOLVE_UPDATE_GOLDEN=1
 and read the difference.
 """
 
@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from gevo import stablehlo
-from gevo.patch import Patch
-from gevo.stablehlo.edits import KINDS
+from gevolve.ir import stablehlo
+from gevolve.ir.stablehlo.edits import KINDS
+from gevolve.patch import Patch
 
 GOLDEN = Path(__file__).parent / "golden"
 CASES = sorted(path.stem for path in GOLDEN.glob("*.mlir") if not path.stem.endswith(".out"))
@@ -28,7 +28,7 @@ def test_golden(name):
     notes = [f"// skipped {position}: {why}" for position, why in variant.skipped]
     got = "\n".join([first, *notes, variant.text])
     expected = GOLDEN / f"{name}.out.mlir"
-    if os.environ.get("GEVO_UPDATE_GOLDEN"):
+    if os.environ.get("GEVOLVE_UPDATE_GOLDEN"):
         expected.write_text(got)
     assert got == expected.read_text()
 

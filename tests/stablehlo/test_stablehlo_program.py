@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jax import lax
 
-from gevo import stablehlo
-from gevo.errors import SourceError
-from gevo.patch import Edit, Patch
-from gevo.stablehlo.edits import KINDS
+from gevolve.errors import SourceError
+from gevolve.ir import stablehlo
+from gevolve.ir.stablehlo.edits import KINDS
+from gevolve.patch import Edit, Patch
 
 FIXTURES = sorted((Path(__file__).parent / "fixtures").glob("*.mlir"))
 SIX = ["copy", "delete", "move", "replace", "swap", "operand"]

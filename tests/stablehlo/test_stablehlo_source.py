@@ -11,9 +11,9 @@ import pytest
 from jax import export, lax
 from jax.extend.mlir.dialects import stablehlo as dialect
 
-from gevo import stablehlo
-from gevo.errors import SourceError, UnsupportedError, WorkloadError
-from gevo.stablehlo import mlir
+from gevolve.errors import SourceError, UnsupportedError, WorkloadError
+from gevolve.ir import stablehlo
+from gevolve.ir.stablehlo import mlir
 
 FIXTURES = Path(__file__).parent / "fixtures"
 ADD = "func.func @{name}(%a: tensor<3xf32>) -> tensor<3xf32> {{\n  {body}\n  return %0 : tensor<3xf32>\n}}\n"
@@ -232,8 +232,8 @@ NO_BACKEND = """
 import os, sys
 from pathlib import Path
 import numpy as np
-from gevo import stablehlo
-from gevo.patch import Patch
+from gevolve.ir import stablehlo
+from gevolve.patch import Patch
 from jax._src import xla_bridge
 
 def work():

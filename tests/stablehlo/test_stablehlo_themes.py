@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gevo.patch import Patch
-from gevo.stablehlo import load
+from gevolve.ir.stablehlo import load
+from gevolve.patch import Patch
 
 RATE = 0.25
 

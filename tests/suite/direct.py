@@ -6,7 +6,7 @@ judge every variant, are compared with them.
 
 import numpy as np
 
-from gevo.workload import Case
+from gevolve.workload.base import Case
 
 
 def hotspot(case):

@@ -7,10 +7,10 @@ import sys
 import numpy as np
 import pytest
 
-from gevo.errors import WorkloadError
-from gevo.find import find, load_workload, spec_of
-from gevo.suite import KERNELS, MODELS, SUITE, module_of
-from gevo.suite.models import datasets, weights
+from gevolve.errors import WorkloadError
+from gevolve.suite import KERNELS, MODELS, SUITE, module_of
+from gevolve.suite.models import datasets, weights
+from gevolve.workload.locate import find, load_workload, spec_of
 
 SHIPPED = ["2fcnet", "mobilenet-small"]
 SPLITS = ("search", "held-out")
@@ -18,7 +18,7 @@ SPLITS = ("search", "held-out")
 
 @pytest.fixture(autouse=True)
 def nothing_downloaded(monkeypatch):
-    monkeypatch.delenv("GEVO_DATA", raising=False)
+    monkeypatch.delenv("GEVOLVE_DATA", raising=False)
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def results():
     """The outputs of the unedited programs on both splits."""
     jax = pytest.importorskip("jax")
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("GEVO_DATA", raising=False)
+        patch.delenv("GEVOLVE_DATA", raising=False)
         found = {}
         for name in SHIPPED:
             workload = find(name).workload
@@ -89,7 +89,7 @@ def test_both_splits_fit_the_same_program(name):
 
 
 def test_splits_of_the_network_share_no_image_with_each_other_or_with_training():
-    from gevo.suite.models.mobilenet_small import TRAINED
+    from gevolve.suite.models.mobilenet_small import TRAINED
 
     workload = find("mobilenet-small").workload
     search, held_out = (rows(workload.images(split).images) for split in SPLITS)
@@ -165,7 +165,7 @@ def test_prediction_agrees_with_plain_convolutions(results):
 
 
 def test_training_agrees_with_plain_gradient_descent(results):
-    from gevo.suite.models.training import RATE
+    from gevolve.suite.models.training import RATE
 
     case = find("2fcnet").workload.data("search")
     w1, b1, w2, b2 = (case.weights[k].astype(float) for k in ("w1", "b1", "w2", "b2"))
@@ -217,7 +217,7 @@ def cifar(folder, count, suffix=".bin"):
 @pytest.mark.parametrize("suffix", [".bin", ".bin.xz"])
 def test_mobilenet_takes_test_images_from_the_data_folder(tmp_path, monkeypatch, suffix):
     data = cifar(tmp_path, 2000, suffix)
-    monkeypatch.setenv("GEVO_DATA", str(tmp_path))
+    monkeypatch.setenv("GEVOLVE_DATA", str(tmp_path))
     workload = find("mobilenet").workload
     search, held_out = (workload.data(split) for split in SPLITS)
     assert search.images.shape == held_out.images.shape == (100, 10, 32, 32, 3)
@@ -236,13 +236,13 @@ def said(workload):
 
 def test_mobilenet_says_what_data_it_needs(tmp_path, monkeypatch):
     workload = find("mobilenet").workload
-    assert said(workload).startswith("set GEVO_DATA to a folder with cifar10/test_batch.bin")
-    monkeypatch.setenv("GEVO_DATA", str(tmp_path))
-    assert "GEVO_DATA has no cifar10/test_batch.bin" in said(workload)
+    assert said(workload).startswith("set GEVOLVE_DATA to a folder with cifar10/test_batch.bin")
+    monkeypatch.setenv("GEVOLVE_DATA", str(tmp_path))
+    assert "GEVOLVE_DATA has no cifar10/test_batch.bin" in said(workload)
     cifar(tmp_path, 10)
     assert "1000 images are needed and there are 10" in said(workload)
     file = tmp_path / "cifar10" / "test_batch.bin"
-    monkeypatch.setenv("GEVO_DATA", f"{tmp_path}/.")  # what was read is remembered by folder
+    monkeypatch.setenv("GEVOLVE_DATA", f"{tmp_path}/.")  # what was read is remembered by folder
     datasets._cifar10.cache_clear()
     file.write_bytes(b"12345")
     assert "not in CIFAR-10's binary layout" in said(workload)
@@ -252,7 +252,7 @@ def test_mobilenet_says_what_data_it_needs(tmp_path, monkeypatch):
 
 def test_2fcnet_says_what_is_wrong_with_mnist(tmp_path, monkeypatch):
     workload = find("2fcnet").workload
-    monkeypatch.setenv("GEVO_DATA", str(tmp_path))
+    monkeypatch.setenv("GEVOLVE_DATA", str(tmp_path))
     assert workload.data("search").images.shape == (280, 32, 64)  # no MNIST there: digits
     (tmp_path / "mnist").mkdir()
     assert "no mnist/train-images-idx3-ubyte" in said(workload)
@@ -270,8 +270,8 @@ def test_data_and_errors_need_no_jax():
     done = python(
         "import sys\n"
         "import numpy as np\n"
-        "from gevo.find import find\n"
-        "import gevo.suite\n"
+        "from gevolve.workload.locate import find\n"
+        "import gevolve.suite\n"
         "small, fc = (find(n).workload for n in ('mobilenet-small', '2fcnet'))\n"
         "case = small.data('search')\n"
         "small.error(np.zeros((*small.groups, 10)), case)\n"
@@ -291,11 +291,13 @@ def test_without_jax_one_line_names_the_extra():
             "        if name in ('jax', 'jaxlib'):\n"
             "            raise ModuleNotFoundError(name, name=name)\n"
             "sys.meta_path.insert(0, Absent())\n"
-            "from gevo.find import find\n"
-            "from gevo.errors import WorkloadError\n"
+            "from gevolve.workload.locate import find\n"
+            "from gevolve.errors import WorkloadError\n"
             "try:\n"
             f"    find({name!r}).workload.load()\n"
             "except WorkloadError as error:\n"
             "    print(error)\n"
         )
-        assert done.stdout == "models need JAX; install it with `pip install gevo[ml]`\n", done
+        assert done.stdout == "models need JAX; in a checkout of gevolve: pip install './[ml]'\n", (
+            done
+        )

@@ -12,14 +12,14 @@ import pytest
 from direct import tiny
 from mistakes import MISTAKES
 
-from gevo.device import Limits, Stopped, open_device
-from gevo.evaluate.local import Local
-from gevo.evaluate.verdict import Verdict
-from gevo.find import find
-from gevo.llvm.source import read
-from gevo.patch import Edit, Patch
-from gevo.suite import KERNELS, kernels
-from gevo.workload import SPLITS, Case
+from gevolve.device.base import Limits, Stopped, open_device
+from gevolve.evaluate.pool import Local
+from gevolve.evaluate.verdict import Verdict
+from gevolve.ir.llvm.source import read
+from gevolve.patch import Edit, Patch
+from gevolve.suite import KERNELS, kernels
+from gevolve.workload.base import SPLITS, Case
+from gevolve.workload.locate import find
 
 RIGHT, WRONG, STOPPED, FAILED = range(4)
 DEVICE = open_device("sim")

@@ -5,8 +5,8 @@ from functools import cache
 
 import numpy as np
 
-from gevo.device import Limits
-from gevo.device.sim import Sim
+from gevolve.device.base import Limits
+from gevolve.device.sim import Sim
 
 DTYPES = {
     "pred": np.uint8,

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gevo.device.sim import Sim
-from gevo.llvm import load
+from gevolve.device.sim import Sim
+from gevolve.ir.llvm import load
 
 FOLDER = Path(__file__).parent / "races"
 KERNELS = sorted(path.stem for path in FOLDER.glob("*.cu"))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from ptx_kernels import HEADER
 
-from gevo.device import Limits, Stopped
-from gevo.device.sim import Sim
+from gevolve.device.base import Limits, Stopped
+from gevolve.device.sim import Sim
 
 HEAD = ".reg .b32 %t, %x<8>; .reg .b64 %a, %w<4>; .reg .pred %p<4>;\n"
 
@@ -118,15 +118,15 @@ def test_barriers_shuffles_and_calls_are_instructions():
 
 
 def test_marks_count_threads_and_cost_nothing():
-    code = """gevo.mark start; mov.u32 %t, %tid.x; setp.ge.u32 %p0, %t, 10; @%p0 bra OUT;
-    gevo.mark b1.x; mov.u32 %x0, 1;
-    OUT: gevo.mark _end; ret;"""
+    code = """gevolve.mark start; mov.u32 %t, %tid.x; setp.ge.u32 %p0, %t, 10; @%p0 bra OUT;
+    gevolve.mark b1.x; mov.u32 %x0, 1;
+    OUT: gevolve.mark _end; ret;"""
     usage = measure(code, 40, blocks=2)
     assert usage.marks == {"start": 80, "b1.x": 20, "_end": 80}
     assert (
         usage.time
         == measure(
-            code.replace("gevo.mark start;", "").replace("gevo.mark b1.x;", ""), 40, blocks=2
+            code.replace("gevolve.mark start;", "").replace("gevolve.mark b1.x;", ""), 40, blocks=2
         ).time
     )
 
@@ -185,8 +185,8 @@ WILD = """
 import hashlib, sys
 import numpy as np
 sys.path.insert(0, sys.argv[1])
-from gevo.device import Limits, Stopped
-from gevo.device.sim import Sim
+from gevolve.device.base import Limits, Stopped
+from gevolve.device.sim import Sim
 ptx = open(sys.argv[1] + "/ptx/programs.ptx", "rb").read()
 gpu = Sim().open(ptx, Limits(fuel=10000))
 rng = np.random.default_rng(0)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gevo.device.sim import Sim
-from gevo.errors import DeviceError
-from gevo.llvm import load
+from gevolve.device.sim import Sim
+from gevolve.errors import DeviceError
+from gevolve.ir.llvm import load
 
 BLOCKS, THREADS = 2, 64
 READ, WRITE, COUNT = 1, 2, 3

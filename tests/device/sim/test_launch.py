@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from ptx_kernels import HEADER
 
-from gevo.device import Limits, Stopped, open_device
-from gevo.device.sim import Sim
-from gevo.errors import CompileError, DeviceError, GevoError, LaunchError, UnsupportedError
+from gevolve.device.base import Limits, Stopped, open_device
+from gevolve.device.sim import Sim
+from gevolve.errors import CompileError, DeviceError, GevolveError, LaunchError, UnsupportedError
 
 F = np.float32
 TEXT = f"""{HEADER}
@@ -218,7 +218,7 @@ ret; }}"""
     ],
 )  # fmt: skip
 def test_bad_modules(text, words):
-    with pytest.raises(GevoError, match=words) as error:
+    with pytest.raises(GevolveError, match=words) as error:
         Sim().open((HEADER + text).encode())
     assert isinstance(error.value, (CompileError, UnsupportedError))
     assert "\n" not in str(error.value)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from ptx_kernels import HEADER
 
-from gevo.device import Limits, Stopped
-from gevo.device.sim import Sim, layout
-from gevo.errors import LaunchError, UnsupportedError
+from gevolve.device.base import Limits, Stopped
+from gevolve.device.sim import Sim, layout
+from gevolve.errors import LaunchError, UnsupportedError
 
 F = np.float32
 TABLE = ".const .align 4 .u32 table[4] = {1, 2, 3, 4};\n.global .align 4 .u32 words[4];\n"

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gevo.device import Limits, Stopped
-from gevo.device.sim import Sim
+from gevolve.device.base import Limits, Stopped
+from gevolve.device.sim import Sim
 
 F = np.float32
 PTX = (Path(__file__).parent / "ptx/programs.ptx").read_bytes()

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sound import FOLDER, KERNELS, RACY, broken, head, otherwise, run, sound
 
-from gevo.device.sim import Sim
-from gevo.evaluate.judge import Fault, check_hazards
-from gevo.llvm import load
+from gevolve.device.sim import Sim
+from gevolve.evaluate.worker.judge import Fault, check_hazards
+from gevolve.ir.llvm import load
 
 
 def test_there_are_enough_of_them():

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from timed import at, kernel, timed
 
-from gevo.device import Limits, open_device
-from gevo.device.sim.timing import load_gpu
+from gevolve.device.base import Limits, open_device
+from gevolve.device.sim.timing import load_gpu
 
 ADD = "add.f32 %f0, %f0, %f1;"
 SLACK = 1.02
@@ -219,7 +219,7 @@ def test_wider_strides_are_not_faster(grid, stride):
 
 
 def test_more_sms_are_not_slower(monkeypatch):
-    from gevo.device import sim
+    from gevolve.device.base import sim
 
     body = at("%g") + "ld.global.u32 %x0, [%w0];" + ADD * 30 + "st.global.u32 [%w0], %x0;"
     cycles = []

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from timed import at, kernel, timed
 
-from gevo.device import Limits, open_device
-from gevo.device.sim.timing import KINDS, Timing, Total, by_kernel, gpus, load_gpu
-from gevo.find import find
-from gevo.suite import KERNELS
+from gevolve.device.base import Limits, open_device
+from gevolve.device.sim.timing import KINDS, Timing, Total, by_kernel, gpus, load_gpu
+from gevolve.suite import KERNELS
+from gevolve.workload.locate import find
 
 ADD = "add.f32 %f0, %f0, %f1;"
 

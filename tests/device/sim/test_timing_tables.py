@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from timed import kernel
 
-from gevo.device import open_device
-from gevo.device.sim.program import load
-from gevo.device.sim.ptx import Instruction
-from gevo.device.sim.timing import gpus, load_gpu, occupancy
-from gevo.device.sim.timing.code import _CLASSES, classify
-from gevo.device.sim.timing.gpu import UNITS, encode
-from gevo.errors import DeviceError, LaunchError
+from gevolve.device.base import open_device
+from gevolve.device.sim.program import load
+from gevolve.device.sim.ptx import Instruction
+from gevolve.device.sim.timing import gpus, load_gpu, occupancy
+from gevolve.device.sim.timing.code import _CLASSES, classify
+from gevolve.device.sim.timing.gpu import UNITS, encode
+from gevolve.errors import DeviceError, LaunchError
 
 
 def test_there_are_six_gpus():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from ptx_kernels import HEADER
 
-from gevo.device import Limits, Stopped
-from gevo.device.sim import Sim
+from gevolve.device.base import Limits, Stopped
+from gevolve.device.sim import Sim
 
 ORDERS = ("together", "forward", "backward", "shuffled")
 

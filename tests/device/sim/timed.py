@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from gevo.device import Limits
-from gevo.device.sim import Sim
-from gevo.device.sim.timing import Timing
+from gevolve.device.base import Limits
+from gevolve.device.sim import Sim
+from gevolve.device.sim.timing import Timing
 
 HEADER = ".version 7.8\n.target sm_70\n.address_size 64\n.extern .shared .align 16 .b8 dynamic[];\n"
 

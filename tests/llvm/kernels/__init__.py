@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gevo.workload import Case, KernelWorkload
+from gevolve.workload.base import Case, KernelWorkload
 
 
 class Kernel(KernelWorkload):

@@ -1,5 +1,0 @@
-"""`python -m gevo` is the command `gevo`."""
-
-from gevo.cli import main
-
-main()

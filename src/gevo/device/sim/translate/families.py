@@ -1,8 +1,0 @@
-"""All families of instructions: importing them fills the table."""
-
-from gevo.device.sim.translate import bits, compare, convert, floating, integer, memory
-from gevo.device.sim.translate.table import EFFECTS, PURE
-
-__all__ = ["EFFECTS", "FAMILIES", "PURE"]
-
-FAMILIES = (integer, bits, floating, compare, convert, memory)

@@ -1,0 +1,173 @@
+"""Explain a minimal patch: each edit alone, without each, in pairs; what each changes, in words."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from gevolve.analyze.findings import Effect, Explanation, Pair, Story
+from gevolve.analyze.kept import explained, keep_explained
+from gevolve.analyze.minimize import minimise
+from gevolve.analyze.relations import SHARE, groups, pairs_of, relate
+from gevolve.analyze.session import Session, named, opened, silent
+from gevolve.analyze.terms import Terms, terms
+from gevolve.device.base import Limits
+from gevolve.errors import GevolveError
+from gevolve.evaluate.verdict import Verdict
+from gevolve.patch import Patch
+from gevolve.run.store import format_id, parse_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from gevolve.evaluate.verdict import Evaluation
+    from gevolve.program import Change
+    from gevolve.run.store import Row
+
+PAIRED = 12
+"""Of a longer patch only so many edits are tried in pairs: those that are missed most."""
+FUEL = 1 << 26
+"""Loop iterations that one thread may need when its cost is taken, which no variant that passed does."""
+NOISE, VARIES = 2.0, 0.03
+"""Where times vary, equal ones may differ by so many spreads, and by this in any case."""
+_PLACE = re.compile(r"\((?:for )?([^\s()]+:\d+)\)")
+
+
+def explain_variant(session: Session, row: Row) -> Explanation:
+    """Take one variant apart and keep what was found."""
+    apart = _Apart(session, row)
+    found = Explanation(
+        id=format_id(row.id),
+        edits=apart.stories(),
+        pairs=apart.pairs,
+        groups=groups(len(row.patch), apart.pairs, apart.alone, apart.without),
+    )
+    keep_explained(session.store, found)
+    return found
+
+
+class _Apart:
+    """A patch taken apart: its parts, judged."""
+
+    def __init__(self, session: Session, row: Row) -> None:
+        self._session = session
+        self._whole = row
+        edits = row.patch.edits
+        count = len(edits)
+        self._singles = [Patch((edit,)) for edit in edits]
+        self._rests = [Patch(edits[:n] + edits[n + 1 :]) for n in range(count)]
+        session.say(f"trying {count} edits alone, and the patch without each")
+        judged = session.judge([*self._singles, *self._rests])
+        self._alone, self._without = judged[:count], judged[count:]
+        self.alone = [self._effect(one.evaluation) for one in self._alone]
+        self.without = [self._effect(one.evaluation) for one in self._without]
+        self.pairs = self._pairs()
+
+    def _effect(self, evaluation: Evaluation) -> Effect:
+        unedited = self._session.unedited.evaluation.time or 1.0
+        ratio = None if evaluation.time is None or not evaluation.ok else evaluation.time / unedited
+        return Effect(verdict=evaluation.verdict.value, ratio=ratio, error=evaluation.error)
+
+    def _pairs(self) -> list[Pair]:
+        """Every two edits together; of a long patch only those that are missed most."""
+
+        def missed(n: int) -> float:
+            ratio = self.without[n].ratio
+            return float("inf") if ratio is None else ratio
+
+        count = len(self._singles)
+        wanted = pairs_of(sorted(range(count), key=lambda n: (-missed(n), n))[:PAIRED])
+        if not wanted:
+            return []
+        self._session.say(f"trying {len(wanted)} pairs of edits")
+        edits = self._whole.patch.edits
+        rows = self._session.judge([Patch((edits[a], edits[b])) for a, b in wanted])
+        saved = 1 - (self._effect(self._whole.evaluation).ratio or 1.0)
+        found: list[Pair] = []
+        for (a, b), row in zip(wanted, rows, strict=True):
+            noise = max(one.evaluation.spread for one in (row, self._alone[a], self._alone[b]))
+            margin = max(SHARE * abs(saved), NOISE * noise, VARIES if noise else 0.0)
+            found.append(relate(a, b, self.alone, self._effect(row.evaluation), margin=margin))
+        return found
+
+    def stories(self) -> list[Story]:
+        """Each edit: what it does and what it is good for."""
+        changes = self._changes()
+        found: list[Story] = []
+        for n, edit in enumerate(self._whole.patch):
+            change = self._contrast(n)
+            described = self._session.program.describe(edit)
+            place = _PLACE.search(described)
+            found.append(
+                Story(
+                    edit=str(edit),
+                    sentence=change.sentence if change else described,
+                    theme=change.theme if change else "",
+                    line=(change.line if change else "") or (place.group(1) if place else ""),
+                    alone=self.alone[n],
+                    without=self.without[n],
+                    changes=changes[n],
+                )
+            )
+        return found
+
+    def _contrast(self, n: int) -> Change | None:
+        """What sets the patch apart from the patch without an edit, or that edit alone from none.
+
+        Only what compiled is compared, since a compiler may not survive the rest.
+        """
+        program, whole = self._session.program, self._whole.patch
+        for row, before, after in (
+            (self._without[n], self._rests[n], whole),
+            (self._alone[n], Patch(), self._singles[n]),
+        ):
+            if row.evaluation.verdict in {Verdict.INVALID, Verdict.COMPILE}:
+                continue
+            try:
+                change = program.contrast(before, after)
+            except GevolveError:
+                continue
+            if change is not None:
+                return change
+        return None
+
+    def _changes(self) -> list[dict[str, float]]:
+        """What each edit changes in the cost of a run, in the patch if it can do without, or alone."""
+        none: list[dict[str, float]] = [{} for _ in self._singles]
+        unedited = self._terms(Patch())
+        whole = self._terms(self._whole.patch)
+        if unedited is None or whole is None:
+            return none
+        found: list[dict[str, float]] = []
+        for n in range(len(self._singles)):
+            before, after = None, None
+            if self._without[n].evaluation.ok:
+                before, after = self._terms(self._rests[n]), whole
+            elif self._alone[n].evaluation.ok:
+                before, after = unedited, self._terms(self._singles[n])
+            found.append(after.changes(before, unedited) if before and after else {})
+        return found
+
+    def _terms(self, patch: Patch) -> Terms | None:
+        session = self._session
+        text = session.program.apply(patch).text
+        return terms(session.workload, session.device, text, Limits(fuel=FUEL))
+
+
+def explain(
+    run: str | Path,
+    variant: str | None = None,
+    *,
+    workers: int | None = None,
+    say: Callable[[str], None] = silent,
+) -> Explanation:
+    """Explain a variant of a run, by default the minimal patch of its best; as ``gevolve explain`` does."""
+    with opened(run, workers=workers, say=say) as session:
+        row = named(session, variant)
+        if variant is None:
+            found = minimise(session, row)
+            assert found is not None
+            row = session.store.variant(parse_id(found.id))
+        known = explained(session.store).get(format_id(row.id))
+        return known or explain_variant(session, row)

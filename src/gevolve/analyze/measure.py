@@ -1,0 +1,82 @@
+"""Measure variants where times vary: again and again, each time in a new process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gevolve.analyze import interval
+from gevolve.analyze.kept import intervals
+from gevolve.patch import Patch
+from gevolve.run.store import format_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gevolve.analyze.findings import Interval
+    from gevolve.analyze.session import Session
+    from gevolve.run.store import Row
+    from gevolve.workload.base import Split
+
+ABREAST = 2
+"""So many variants are measured at a time, the first first: if time runs out, they are done."""
+UNEDITED = 0
+
+
+def names(rows: Sequence[Row]) -> str:
+    """Some variants in few words."""
+    return format_id(rows[0].id) if len(rows) == 1 else f"{len(rows)} variants"
+
+
+def rounds(session: Session, rows: Sequence[Row], split: Split) -> Iterator[dict[int, Interval]]:
+    """The intervals of variants after every round of measurements, until they are good enough.
+
+    The unedited program goes along as a variant of itself, to show what mere chance does.
+    """
+    others = intervals(session.store).keys() - {format_id(row.id) for row in rows}
+    room = max(0, interval.TOGETHER - len(others))
+    for start in range(0, len(rows[:room]), ABREAST):
+        some = rows[start : min(room, start + ABREAST)]
+        for row in some:
+            session.samples[row.id] = []
+        patches = {row.id: row.patch for row in some}
+        while todo := _unsure(session, patches):
+            tried = min(len(session.samples[id_]) for id_ in todo)
+            session.say(f"measuring {names(some)}: {tried + 1} of up to {interval.MOST} times")
+            _measure(session, {UNEDITED: Patch(), **{id_: patches[id_] for id_ in todo}}, split)
+            yield _estimates(session, patches)
+
+
+def _measure(session: Session, patches: dict[int, Patch], split: Split) -> None:
+    for id_, patch in patches.items():
+        session.evaluator.submit(id_, patch, split)
+    for key, evaluation in session.evaluator.results():
+        assert isinstance(key, int)
+        if evaluation.ok and evaluation.time:
+            session.samples.setdefault(key, []).append(evaluation.time)
+        elif key != UNEDITED:
+            session.record(key, split, evaluation)
+            session.samples.pop(key, None)
+
+
+def _estimates(session: Session, patches: dict[int, Patch]) -> dict[int, Interval]:
+    """The intervals of those that were measured often enough to have one."""
+    floor = interval.pooled(session.samples.values())
+    return {
+        id_: interval.estimate(session.samples[id_], floor)
+        for id_ in patches
+        if len(session.samples.get(id_, ())) >= interval.LEAST
+    }
+
+
+def _unsure(session: Session, patches: dict[int, Patch]) -> list[int]:
+    """Those that must be measured again; none any more when it is late."""
+    if session.late:
+        return []
+    known = _estimates(session, patches)
+    return [
+        id_
+        for id_ in patches
+        if id_ in session.samples
+        and len(session.samples[id_]) < interval.MOST
+        and not (id_ in known and known[id_].settled)
+    ]

@@ -1,0 +1,135 @@
+"""Minimise a patch: leave out every edit that does not pay, so that what remains is needed.
+
+Delta debugging under the objectives of the search. A smaller patch is as good if it keeps the whole
+gain of its source, up to a hundredth, and is no less right. It is always compared with the source, so
+that small losses do not add up.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from gevolve.analyze.ddmin import ddmin
+from gevolve.analyze.findings import Minimised
+from gevolve.analyze.kept import intervals, keep_minimised, minimised
+from gevolve.analyze.session import Session, SpentError, named, opened, silent
+from gevolve.analyze.validate import check
+from gevolve.errors import StoreError
+from gevolve.patch import Patch
+from gevolve.run.store import format_id, parse_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from gevolve.evaluate.verdict import Evaluation
+    from gevolve.run.store import Row
+
+LOSS = 0.01
+"""The part of the gain that a minimal patch may lose."""
+NOISE, AT_MOST = 2.0, 0.1
+"""Where times vary, two that differ by so many spreads may be equal; but not by this part of the gain."""
+
+
+class Bar:
+    """What a patch must reach to be as good as its source."""
+
+    def __init__(self, source: Evaluation, unedited: Evaluation, rounding: float) -> None:
+        assert source.time is not None
+        assert unedited.time is not None
+        gain = unedited.time / source.time - 1
+        self.time = unedited.time / (1 + (1 - LOSS) * gain) if gain > 0 else source.time
+        error, before = source.error or 0.0, unedited.error or 0.0
+        self.error = max(rounding, error + LOSS * max(0.0, before - error))
+        self._slack = AT_MOST * max(0.0, unedited.time - source.time)
+        self._spread = source.spread
+
+    def cleared_by(self, evaluation: Evaluation) -> bool:
+        """Whether this evaluation is as good."""
+        if not evaluation.ok or evaluation.time is None or evaluation.error is None:
+            return False
+        noise = NOISE * math.hypot(self._spread, evaluation.spread) * self.time
+        late = evaluation.time - self.time
+        return late <= min(noise, self._slack) and evaluation.error <= self.error
+
+
+def minimise(session: Session, source: Row) -> Minimised | None:
+    """Minimise one variant and keep what came of it; None if the session's limit was too low.
+
+    Whatever was judged until then is in the store, so asking again goes on from there.
+    """
+    for known in minimised(session.store).values():
+        if format_id(source.id) in (known.source, known.id):
+            return known
+    if not source.evaluation.ok or source.evaluation.time is None:
+        raise StoreError(
+            f"{format_id(source.id)} is judged {source.evaluation.verdict}; name a variant that is ok"
+        )
+    unedited = session.unedited.evaluation
+    bar = Bar(_measured(session, source), unedited, session.settings.rounding)
+    edits = source.patch.edits
+
+    def effective(positions: list[int]) -> list[int]:
+        """Without the edits that do nothing in this company."""
+        patch = Patch(tuple(edits[n] for n in positions))
+        skipped = {n for n, _ in session.program.apply(patch).skipped}
+        return [n for at, n in enumerate(positions) if at not in skipped]
+
+    def passes(candidates: list[list[int]]) -> list[list[int] | None]:
+        needed = [effective(candidate) for candidate in candidates]
+        rows = session.judge([Patch(tuple(edits[n] for n in some)) for some in needed])
+        fewest = min(map(len, needed))
+        session.say(f"minimising {format_id(source.id)}: {len(edits)} edits, trying {fewest} …")
+        verdicts = (bar.cleared_by(row.evaluation) for row in rows)
+        return [some if verdict else None for some, verdict in zip(needed, verdicts, strict=True)]
+
+    before = session.asked
+    try:
+        (start,) = passes([list(range(len(edits)))])
+        left = ddmin(start or range(len(edits)), passes)
+        (row,) = session.judge([Patch(tuple(edits[n] for n in left))])
+    except SpentError:
+        return None
+    assert row.evaluation.time is not None
+    assert unedited.time is not None
+    result = Minimised(
+        source=format_id(source.id),
+        id=format_id(row.id),
+        before=len(edits),
+        after=len(left),
+        ratio_before=source.evaluation.time / unedited.time,
+        ratio_after=row.evaluation.time / unedited.time,
+        evaluations=session.asked - before,
+    )
+    keep_minimised(session.store, result)
+    return result
+
+
+def _measured(session: Session, source: Row) -> Evaluation:
+    """The evaluation of a variant, with the time that was measured longer if it was."""
+    interval = intervals(session.store).get(format_id(source.id))
+    unedited = session.unedited.evaluation.time
+    if interval is None or interval.runs == 1 or unedited is None:
+        return source.evaluation
+    return msgspec.structs.replace(source.evaluation, time=interval.value * unedited, spread=0.0)
+
+
+def minimize(
+    run: str | Path,
+    variant: str | None = None,
+    *,
+    workers: int | None = None,
+    say: Callable[[str], None] = silent,
+) -> Minimised:
+    """Minimise a variant of a run, by default its best; what ``gevolve minimize`` does.
+
+    The minimal variant is then checked on all other cases, like every variant that is reported.
+    """
+    with opened(run, workers=workers, say=say) as session:
+        found = minimise(session, named(session, variant))
+        assert found is not None
+        check(session, [session.store.variant(parse_id(found.id))], large=True)
+        return found

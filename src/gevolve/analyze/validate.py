@@ -1,0 +1,168 @@
+"""Validate variants: inputs and sizes that the search never used, and measured until it is sure.
+
+A variant passes if it is `ok` on the held-out cases, on fresh ones (made for this very check) and on
+the referee, if its device has one. Only then is its gain measured, on the fresh cases, and only what
+was measured may be called a gain. One that fails is struck from the front for ever, and what takes
+its place there is tried in turn.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gevolve.analyze import interval
+from gevolve.analyze.findings import Checked, Interval
+from gevolve.analyze.kept import intervals, keep_intervals, minimised, next_draw
+from gevolve.analyze.measure import names, rounds
+from gevolve.analyze.session import Session, opened, silent
+from gevolve.run.store import Store, format_id, parse_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gevolve.evaluate.evaluator import Baseline
+    from gevolve.run.store import Row
+    from gevolve.workload.base import Split
+
+CANDIDATES = 64
+"""At most this many variants are tried in one validation."""
+
+
+def check_front(session: Session, *, anew: bool = False) -> list[Checked]:
+    """Check all that is or comes to the front, then its best on the large case too.
+
+    `anew` also tries on new fresh cases what was tried on others before.
+    """
+    found: dict[int, Checked] = {}
+    while len(found) < CANDIDATES and not session.late:
+        tried = found if anew else {*found, *map(parse_id, intervals(session.store))}
+        todo = [id_ for id_ in _shown(session) if id_ not in tried]
+        if todo:
+            rows = [session.store.variant(id_) for id_ in todo]
+            found.update((parse_id(one.id), one) for one in check(session, rows))
+            continue
+        if "large" not in session.splits or not (best := session.counted.unchecked("large")):
+            break
+        rows = [session.store.variant(id_) for id_, _ in best]
+        _try(session, rows, "large")
+        found.update((row.id, checked(session.store, row.id)) for row in rows)
+    return list(found.values())
+
+
+def _shown(session: Session) -> list[int]:
+    """The front, and the minimal patches that stand for some of it in every view.
+
+    Where it takes long, time may run out: the fastest comes first, then the one with the least error,
+    and so on from both ends.
+    """
+    smaller = minimised(session.store)
+    left = deque(format_id(id_) for id_, one in session.counted.front if one.patch.edits)
+    front: list[str] = []
+    while left:
+        front.append(left.pop() if len(front) % 2 else left.popleft())
+    names = [name for id_ in front for name in (id_, smaller[id_].id if id_ in smaller else id_)]
+    return [parse_id(name) for name in dict.fromkeys(names)]
+
+
+def check(session: Session, rows: Sequence[Row], *, large: bool = False) -> list[Checked]:
+    """Try variants on held-out and fresh cases and on the referee, and measure those that pass.
+
+    If asked to, try them on the large case as well.
+    """
+    alive = list(rows)
+    splits: tuple[Split, ...] = ("held-out", "fresh")
+    baseline = None
+    for split in splits:
+        if split in session.splits:
+            alive, baseline = _try(session, alive, split)
+    if large and "large" in session.splits:
+        alive, _ = _try(session, alive, "large")
+    alive = _refer(session, alive, baseline)
+    if baseline is not None:
+        _measure(session, alive, baseline)
+    return [checked(session.store, row.id) for row in rows]
+
+
+def _try(session: Session, rows: Sequence[Row], split: Split) -> tuple[list[Row], Baseline]:
+    """Judge variants on a split; gives those that pass, and the unedited program there.
+
+    Fresh cases are new each time; any others, that a variant was tried on before, are not.
+    """
+    session.say(f"checking {names(rows)} on {split} cases")
+    baseline = session.evaluator.prepare(split)
+    session.record(0, split, baseline.evaluation)
+    for row in rows:
+        if split == "fresh" or split not in session.store.validations(row.id):
+            session.evaluator.submit(row.id, row.patch, split)
+    for key, evaluation in session.evaluator.results():
+        assert isinstance(key, int)
+        session.record(key, split, evaluation)
+    return [row for row in rows if session.store.validations(row.id)[split].ok], baseline
+
+
+def _refer(session: Session, rows: Sequence[Row], baseline: Baseline | None) -> list[Row]:
+    """Try variants on the device that sees what theirs is blind to."""
+    if baseline is None or not baseline.referee or not session.config.referee or not rows:
+        return list(rows)
+    name = baseline.referee
+    session.say(f"checking {names(rows)} on {name}")
+    with session.elsewhere(name) as referee:
+        for row in rows:
+            referee.submit(row.id, row.patch, "held-out")
+        for key, evaluation in referee.results():
+            assert isinstance(key, int)
+            session.record(key, name, evaluation)
+    return [row for row in rows if session.store.validations(row.id)[name].ok]
+
+
+def _measure(session: Session, rows: Sequence[Row], baseline: Baseline) -> None:
+    """Measure the ratio of variants that passed; keep each with its interval."""
+    if not baseline.deterministic:
+        for estimates in rounds(session, rows, baseline.split):
+            _keep(session, estimates)
+        return
+    unedited = baseline.evaluation.time or 1.0
+    for row in rows:
+        mine = session.store.validations(row.id)[baseline.split].time or unedited
+        _keep(session, {row.id: interval.certain(mine / unedited)})
+
+
+def _keep(session: Session, estimates: dict[int, Interval]) -> None:
+    keep_intervals(session.store, {format_id(id_): one for id_, one in estimates.items()})
+    for id_, one in estimates.items():
+        session.counted.measure(id_, one)
+
+
+def checked(store: Store, number: int) -> Checked:
+    """What a store knows of the checks of a variant."""
+    found = store.validations(number)
+    failed = next((split for split, one in found.items() if not one.ok), "")
+    why = f"{found[failed].verdict}: {found[failed].detail}" if failed else ""
+    return Checked(
+        id=format_id(number),
+        passed=[split for split, one in found.items() if one.ok],
+        failed=failed,
+        why=why,
+        interval=None if failed else intervals(store).get(format_id(number)),
+    )
+
+
+def validate(
+    run: str | Path,
+    variant: str | None = None,
+    *,
+    workers: int | None = None,
+    say: Callable[[str], None] = silent,
+) -> list[Checked]:
+    """Check a run's front, or one variant, on inputs never used before; as ``gevolve validate`` does.
+
+    Each call draws new inputs. What fails is struck from the run's front.
+    """
+    with Store.open(Path(run)) as store:
+        draw = next_draw(store)
+    with opened(run, workers=workers, draw=draw, say=say) as session:
+        if variant is None:
+            return check_front(session, anew=True)
+        return check(session, [session.store.variant(parse_id(variant))], large=True)

@@ -1,0 +1,130 @@
+"""The device `cuda`: PTX on an NVIDIA GPU, by the driver API alone.
+
+The artefact is the same PTX that `sim` runs; the driver assembles it for the GPU at hand. Everything
+but `build` happens in a process that lasts, since the driver does not survive a fork and a kernel's
+fault ends the driver's context: `Poisoned` then says that the process must end.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from gevolve.device.base import Limits
+from gevolve.device.cuda.context import Context
+from gevolve.device.cuda.driver import NotReadyError, initialised
+from gevolve.device.cuda.gpu import CudaGpu
+from gevolve.device.cuda.memory import CudaBuffer
+from gevolve.device.cuda.signature import read
+from gevolve.device.ptxas import Resources, assemble
+from gevolve.errors import DeviceError, WorkloadError
+from gevolve.ir.llvm.codegen import to_ptx
+
+__all__ = ["Cuda", "CudaBuffer", "CudaGpu"]
+
+
+class Cuda:
+    """Runs PTX on one NVIDIA GPU and times it by the driver's events; times are in seconds."""
+
+    def __init__(self, model: str = "", functions: Any = None) -> None:
+        if model == "all":
+            raise DeviceError("cuda:all is for runs, a worker for each GPU; here, give one: cuda:0")
+        if not re.fullmatch(r"\d{0,4}", model):
+            raise DeviceError(
+                f"no device 'cuda:{model}'; give cuda:0, cuda:1 and so on, or cuda:all"
+            )
+        self._index = int(model or 0)
+        self._functions = functions
+        """In place of NVIDIA's bindings; for tests."""
+        self._context: Context | None = None
+        self._failure: NotReadyError | None = None
+
+    @property
+    def name(self) -> str:
+        return f"cuda:{self._index}"
+
+    @property
+    def deterministic(self) -> bool:
+        return False
+
+    @property
+    def lasting(self) -> bool:
+        return True
+
+    def check_fork(self) -> None:
+        """Raise `WorkloadError` if the driver is in use here: a fork could not use it."""
+        if self._context is not None or initialised():
+            raise WorkloadError(
+                f"{self.name}: this process uses CUDA already; let the workload's file import"
+                " nothing that does, or do so within run()"
+            )
+
+    @property
+    def referee(self) -> str:
+        """A GPU may be lucky with a race and has no bounds checks; `sim` looks for both."""
+        return "sim"
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        return ()
+
+    def build(self, text: str) -> bytes:
+        """PTX of a verified LLVM-IR module; raises `CompileError` if the back end rejects it."""
+        return to_ptx(text).encode()
+
+    def prepare(self, artefact: bytes, kernels: Sequence[str]) -> None:
+        """Let the driver assemble and load the artefact; raises `SourceError` if it cannot."""
+        context = self._ready()
+        if not context.has(artefact):
+            context.close_handles()  # of runs that failed: a new artefact begins a new turn
+        module = context.load(artefact)
+        for kernel in kernels:
+            if kernel in module.signature.kernels:
+                module.function(kernel)
+
+    def keep(self, artefact: bytes) -> None:
+        """Leave this module loaded."""
+        self._ready().keep(artefact)
+
+    def fingerprint(self, artefact: bytes) -> str:  # noqa: ARG002  (the driver does not show its code)
+        return ""
+
+    def open(
+        self,
+        artefact: bytes,
+        limits: Limits | None = None,
+        *,
+        poison: int = 0,
+        check: str | None = None,
+    ) -> CudaGpu:
+        """Make PTX ready to run."""
+        if poison not in {0, 1}:
+            raise DeviceError(f"cuda has poison patterns 0 and 1, not {poison}")
+        if check is not None:
+            raise DeviceError(f"cuda has no checks, not {check!r} either; sim has")
+        return CudaGpu(self._ready(), artefact, limits or Limits(), poison)
+
+    def resources(self, artefact: bytes) -> dict[str, Resources]:
+        """What each kernel takes of this GPU; spills only where `ptxas` is installed and knows it."""
+        context = self._ready()
+        try:
+            return assemble(artefact.decode(), f"sm_{context.sm}").kernels
+        except DeviceError:
+            module = context.load(artefact)
+            return {name: module.function(name).resources for name in read(artefact).kernels}
+
+    def close(self) -> None:
+        """Give back all that lasts; the end of the process does so as well."""
+        if self._context is not None:
+            self._context.close()
+            self._context = None
+
+    def _ready(self) -> Context:
+        if self._failure is not None:
+            raise self._failure
+        if self._context is None:
+            try:
+                self._context = Context(self._index, self._functions)
+            except NotReadyError as error:
+                self._failure = error
+                raise
+        return self._context

@@ -1,0 +1,139 @@
+"""The door to NVIDIA's driver: every call goes through here, and every return code is looked at.
+
+Only documented functions of `cuda.bindings.driver` are called, and few of them, in a form that its
+releases 12 and 13 share. Nothing is imported before the first GPU is opened.
+"""
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, cast
+
+from gevolve.device.base import Poisoned, Stopped
+from gevolve.device.cuda.faults import fault
+from gevolve.errors import DeviceError, SourceError, install, one_line
+
+
+class NotReadyError(DeviceError, Poisoned):
+    """The GPU could not be made ready, and a process that failed at it should not try again."""
+
+    def __init__(self, detail: str) -> None:
+        Poisoned.__init__(self, "crash", detail)
+
+
+def bindings() -> Any:
+    """NVIDIA's own bindings of the driver."""
+    try:
+        from cuda.bindings import driver  # noqa: PLC0415  # pyright: ignore[reportMissingImports, reportMissingTypeStubs, reportAttributeAccessIssue, reportUnknownVariableType]
+    except ImportError:
+        raise NotReadyError(f"cuda needs NVIDIA's cuda-bindings; {install('cuda')}") from None
+    return cast("Any", driver)
+
+
+class Driver:
+    """The functions of the driver, called by name; it belongs to the process that made it."""
+
+    def __init__(self, functions: Any) -> None:
+        self.api = functions
+        """The bindings' module: also its types and constants."""
+        self.broken = False
+        """Whether the driver is of no more use in this process."""
+        self._process = os.getpid()
+
+    def call(self, name: str, *args: Any, log: bytearray | None = None) -> Any:
+        """Call a function and give what it returns after its return code; raises what `fault` says."""
+        if self._process != os.getpid():
+            raise DeviceError("a CUDA device does not survive a fork; open it in the new process")
+        if self.broken:
+            raise Poisoned("crash", f"{name}: an earlier fault left the driver unusable")
+        try:
+            code, *values = getattr(self.api, name)(*args)
+        except (AttributeError, RuntimeError, ValueError) as error:
+            # The bindings raise if a function is not in the driver, or a code not in their list.
+            self.broken = True
+            raise Poisoned("crash", _missing(name, error)) from error
+        if int(code):
+            error = fault(name, code, _first_complaint(log))
+            self.broken = isinstance(error, Poisoned)
+            raise error
+        return values[0] if len(values) == 1 else tuple(values)
+
+    def give_back(self, name: str, *args: Any) -> None:
+        """Free something. If that fails, only the end of the process is sure to free it."""
+        if self.broken:
+            return  # with the context, all that was in it is gone
+        try:
+            self.call(name, *args)
+        except (Stopped, SourceError) as error:
+            self.broken = True
+            raise Poisoned("crash", f"memory cannot be given back: {error}") from error
+
+    @contextmanager
+    def setting_up(self, what: str) -> Generator[None]:
+        """Make every fault a `DeviceError`: there is no variant yet that it could be a verdict on."""
+        try:
+            yield
+        except (Stopped, SourceError) as error:
+            raise NotReadyError(f"{what}: {error}") from error
+
+    def attribute(self, device: Any, name: str) -> int:
+        """A number that the driver knows of a GPU, such as ``L2_CACHE_SIZE``."""
+        key = getattr(self.api.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+        return int(self.call("cuDeviceGetAttribute", key, device))
+
+
+def initialised() -> bool:
+    """Whether anything in this process has opened a GPU, gevolve or not."""
+    for entry in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            if str(entry.readlink()).startswith(("/dev/nvidia", "/dev/dxg")):
+                return True
+    return False
+
+
+def start(functions: Any = None) -> Driver:
+    """Initialise the driver in this process; one line with the remedy if there is none to use."""
+    driver = Driver(functions or bindings())
+    with driver.setting_up("cuda"):
+        driver.call("cuInit", 0)
+        supported = int(driver.call("cuDriverGetVersion"))
+    needed = int(getattr(driver.api, "CUDA_VERSION", 0))
+    if supported // 1000 < needed // 1000:
+        raise NotReadyError(
+            f"the NVIDIA driver supports CUDA {version(supported)}, cuda-bindings is for "
+            f"{version(needed)}; update the driver, or pip install 'cuda-bindings<{needed // 1000}'"
+        )
+    return driver
+
+
+def title(driver: Driver, device: Any) -> str:
+    """A GPU's name, such as Tesla P100-PCIE-16GB."""
+    name = bytes(driver.call("cuDeviceGetName", 256, device))
+    return name.partition(b"\0")[0].decode(errors="replace")
+
+
+def sm(driver: Driver, device: Any) -> int:
+    """A GPU's compute capability in one number: 70 for sm_70."""
+    major, minor = (
+        driver.attribute(device, f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR")
+    )
+    return 10 * major + minor
+
+
+def version(number: int) -> str:
+    """A CUDA version as people write it: 12080 is 12.8."""
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def _missing(name: str, error: Exception) -> str:
+    if name == "cuInit":
+        return "there is no NVIDIA driver (libcuda.so.1); install it, or use --device sim:p100"
+    return f"{name}: the driver is too old for cuda-bindings; update it ({one_line(error)})"
+
+
+def _first_complaint(log: bytearray | None) -> str:
+    """The first line of a JIT log that says what is wrong."""
+    lines = bytes(log or b"").partition(b"\0")[0].decode(errors="replace").splitlines()
+    said = [line.strip() for line in lines if line.strip()]
+    return next((line for line in said if "error" in line or "fatal" in line), "")[:300]

@@ -1,0 +1,84 @@
+"""An artefact as the driver holds it: assembled for the GPU at hand and loaded."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from gevolve.device.cuda.driver import Driver
+from gevolve.device.cuda.signature import Signature, read
+from gevolve.device.ptxas import Resources
+from gevolve.errors import LaunchError
+
+_LOG = 8192
+"""Bytes for what the driver says about PTX that it cannot assemble."""
+_USUAL_SHARED = 48 << 10
+"""Bytes of shared memory that a block may have without asking."""
+
+
+@dataclass(slots=True)
+class Function:
+    """A kernel of a loaded module."""
+
+    handle: Any
+    most_threads: int
+    """The largest block that its registers leave room for."""
+    resources: Resources
+    allowed: int
+    """Bytes of dynamic shared memory that it may be launched with, so far."""
+
+
+class Module:
+    """A loaded artefact."""
+
+    def __init__(self, driver: Driver, artefact: bytes) -> None:
+        self._driver = driver
+        self.signature: Signature = read(artefact)
+        self._functions: dict[str, Function] = {}
+        log = bytearray(_LOG)
+        option = driver.api.CUjit_option
+        options = [option.CU_JIT_ERROR_LOG_BUFFER, option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
+        self._handle = driver.call(
+            "cuModuleLoadDataEx", artefact + b"\0", len(options), options, [log, _LOG], log=log
+        )
+
+    def function(self, name: str) -> Function:
+        """A kernel by its name in the PTX."""
+        found = self._functions.get(name)
+        if found is None:
+            handle = self._driver.call("cuModuleGetFunction", self._handle, name.encode())
+            shared = self._attribute(handle, "SHARED_SIZE_BYTES")
+            found = self._functions[name] = Function(
+                handle,
+                self._attribute(handle, "MAX_THREADS_PER_BLOCK"),
+                Resources(
+                    registers=self._attribute(handle, "NUM_REGS"),
+                    shared=shared,
+                    stack=self._attribute(handle, "LOCAL_SIZE_BYTES"),
+                    constant=self._attribute(handle, "CONST_SIZE_BYTES"),
+                ),
+                max(_USUAL_SHARED - shared, 0),
+            )
+        return found
+
+    def allow(self, name: str, shared: int, most: int) -> None:
+        """Let a kernel be launched with this much dynamic shared memory, on a GPU that has `most`."""
+        function = self.function(name)
+        total = function.resources.shared + shared
+        if shared < 0 or total > most:
+            raise LaunchError(f"{name} asks for {total} bytes of shared memory; the most is {most}")
+        if shared > function.allowed:
+            key = self._driver.api.CUfunction_attribute
+            attribute = key.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            self._driver.call("cuFuncSetAttribute", function.handle, attribute, shared)
+            function.allowed = shared
+
+    def variable(self, name: str) -> tuple[int, int]:
+        """Address and size of a module variable."""
+        address, size = self._driver.call("cuModuleGetGlobal", self._handle, name.encode())
+        return int(address), int(size)
+
+    def unload(self) -> None:
+        self._driver.give_back("cuModuleUnload", self._handle)
+
+    def _attribute(self, function: Any, name: str) -> int:
+        key = getattr(self._driver.api.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
+        return int(self._driver.call("cuFuncGetAttribute", key, function))

@@ -1,0 +1,93 @@
+"""Which NVIDIA GPUs there are, asked in a process of its own.
+
+The driver must not be initialised in a process that forks, and may hang; so
+``python -m gevolve.device.cuda.query`` asks, prints JSON, and is killed if it takes too long.
+"""
+
+import subprocess
+import sys
+from typing import Any
+
+import msgspec
+
+from gevolve.device.cuda import driver as door
+from gevolve.errors import DeviceError, GevolveError
+
+_SECONDS = 30.0
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """A GPU that the driver knows."""
+
+    device: str
+    """Its name here, such as ``cuda:0``."""
+    title: str
+    sm: str
+    memory: int
+    """Bytes."""
+    driver: str
+    """The CUDA version that the driver supports."""
+
+
+class _Answer(msgspec.Struct):
+    found: list[Found] = []
+    error: str = ""
+
+
+def gpus() -> list[Found]:
+    """All GPUs; `DeviceError` with the remedy if there is none, or no driver."""
+    command = [sys.executable, "-m", "gevolve.device.cuda.query"]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise DeviceError(
+            f"the NVIDIA driver did not answer in {_SECONDS:g} s; see `nvidia-smi` and `dmesg`"
+        ) from None
+    try:
+        answer = msgspec.json.decode(done.stdout, type=_Answer)
+    except msgspec.DecodeError:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        why = said[-1] if said else f"it ended with {done.returncode}"
+        raise DeviceError(
+            f"the NVIDIA driver could not be asked: {why}; see `nvidia-smi` and `dmesg`"
+        ) from None
+    if answer.error:
+        raise DeviceError(answer.error)
+    return answer.found
+
+
+def ask(functions: Any = None) -> list[Found]:
+    """Ask the driver in this process."""
+    driver = door.start(functions)
+    with driver.setting_up("cuda"):
+        supported = door.version(int(driver.call("cuDriverGetVersion")))
+        return [
+            _describe(driver, index, supported)
+            for index in range(int(driver.call("cuDeviceGetCount")))
+        ]
+
+
+def _describe(driver: door.Driver, index: int, supported: str) -> Found:
+    device = driver.call("cuDeviceGet", index)
+    return Found(
+        device=f"cuda:{index}",
+        title=door.title(driver, device),
+        sm=f"sm_{door.sm(driver, device)}",
+        memory=int(driver.call("cuDeviceTotalMem", device)),
+        driver=supported,
+    )
+
+
+def main() -> None:
+    """Print what there is, or why nothing is."""
+    try:
+        answer = _Answer(found=ask())
+    except GevolveError as error:
+        answer = _Answer(error=str(error))
+    sys.stdout.buffer.write(msgspec.json.encode(answer))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""What a launch must know of PTX before it runs: its target, its kernels' parameters, its variables."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gevolve.device.sim.parse import parse
+from gevolve.device.sim.ptx import Variable
+from gevolve.device.sim.translate.callgraph import place_params
+
+_TARGET = re.compile(r"^(\s*\.target\s+)sm_(\d+)([af]?)", re.MULTILINE)
+_ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*(\([^)]*\))?(?=[^;{]*\{)")
+_VARIABLE = re.compile(
+    r"^\s*(?:\.(?:visible|weak|common|extern)\s+)*\.(?:global|const)\s[^=;]*?([\w$%]+)\s*(?:\[[^=;]*)?[=;]",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The outside of a PTX module."""
+
+    sm: int
+    """The oldest GPU that it runs on: 70 for sm_70."""
+    exact: bool
+    """Whether it runs on that GPU alone, as sm_90a does."""
+    kernels: Mapping[str, tuple[tuple[Variable, int], ...]]
+    """The parameters of each kernel, each with its offset."""
+    variables: tuple[str, ...]
+
+    @property
+    def target(self) -> str:
+        return f"sm_{self.sm}{'a' * self.exact}"
+
+
+@lru_cache(maxsize=8)
+def read(artefact: bytes) -> Signature:
+    """Read the outside of a PTX module; bodies are left to the driver."""
+    text = artefact.decode()
+    heads = (f".visible .entry {name}{params or '()'};" for name, params in _ENTRY.findall(text))
+    functions = parse("\n".join(heads)).functions
+    kernels = {
+        name: tuple(zip(function.params, place_params(function.params)[0], strict=True))
+        for name, function in functions.items()
+    }
+    target = _TARGET.search(text)
+    sm, kind = (int(target[2]), target[3]) if target else (0, "")
+    return Signature(sm, kind == "a", kernels, tuple(dict.fromkeys(_VARIABLE.findall(text))))
+
+
+def retargeted(artefact: bytes, sm: int) -> bytes:
+    """The same PTX, said to be for another GPU: whether that is so the driver finds out."""
+    return _TARGET.sub(rf"\1sm_{sm}", artefact.decode(), count=1).encode()

@@ -1,0 +1,208 @@
+"""The simulated GPU that a workload's host code sees: buffers, symbols, launches, what they used."""
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gevolve.device.base import Array, Limits, Shape, Stopped, Usage
+from gevolve.device.sim import arguments
+from gevolve.device.sim.buffer import Memory, SimBuffer
+from gevolve.device.sim.hazards import Watch
+from gevolve.device.sim.launch import STOPS, Launch, launch_function
+from gevolve.device.sim.program import Program
+from gevolve.device.sim.timing.clock import Clock, Timing
+from gevolve.device.sim.translate import Kernel
+from gevolve.device.sim.translate.callgraph import align
+from gevolve.errors import LaunchError
+from gevolve.ir.llvm import names
+
+WARP_BYTES = 4096
+"""Room for one `struct warp`."""
+LANES = 32
+
+
+class SimGpu:
+    """One artefact, open on the simulator."""
+
+    def __init__(
+        self,
+        program: Program,
+        limits: Limits,
+        pattern: int,
+        order: int,
+        seed: int,
+        clock: Clock | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        self._program = program
+        self._limits = limits
+        self._pattern = pattern
+        self._order, self._seed = order, seed
+        self._memory = Memory(program, limits, pattern, scattered=watch is not None)
+        self._clock, self._watch = clock, watch
+        self._used = Usage()
+        self._launched: dict[str, None] = {}
+        self._marks: dict[str, int] = {}
+
+    def array(self, data: npt.ArrayLike) -> SimBuffer:
+        return self._memory.array(data)
+
+    def empty(self, shape: Shape, dtype: npt.DTypeLike = np.float32) -> SimBuffer:
+        return self._memory.empty(shape, dtype)
+
+    def zeros(self, shape: Shape, dtype: npt.DTypeLike = np.float32) -> SimBuffer:
+        return self._memory.zeros(shape, dtype)
+
+    def symbol(self, name: str, dtype: npt.DTypeLike = np.uint8) -> SimBuffer:
+        return self._memory.symbol(name, dtype)
+
+    def launch(self, kernel: str, grid: Shape, block: Shape, *args: Any, shared: int = 0) -> None:
+        if self._memory.closed:
+            raise LaunchError("the device is closed; open it again")
+        name = arguments.lookup("kernel", kernel, self._program.kernels)
+        found = self._program.kernels[name]
+        blocks = arguments.shape3(f"{kernel}: grid", grid, arguments.MAX_GRID)
+        threads = arguments.shape3(f"{kernel}: block", block, arguments.MAX_BLOCK)
+        _check_limits(kernel, found, threads)
+        total = align(found.shared, found.dynamic_align) + shared if shared else found.shared
+        if shared < 0 or total > arguments.MAX_SHARED:
+            raise LaunchError(
+                f"{kernel} asks for {total} bytes of shared memory; the most is {arguments.MAX_SHARED}"
+            )
+        params = arguments.encode(kernel, found.params, args)
+        if self._used.launches >= self._limits.launches:
+            raise Stopped("fuel", f"more than {self._limits.launches} launches")
+        self._used.launches += 1
+        self._launched[name] = None
+        self._run(found, blocks, threads, params, total, shared)
+
+    def _run(
+        self,
+        kernel: Kernel,
+        blocks: tuple[int, int, int],
+        threads: tuple[int, int, int],
+        params: bytes,
+        total: int,
+        dynamic: int,
+    ) -> None:
+        code, store = self._program.compiled(kernel.name), self._memory
+        warps = -(-(threads[0] * threads[1] * threads[2]) // LANES) if kernel.waits else 1
+        regions = store.stage(params, total, warps * LANES * kernel.local)
+        written, store.written = store.written, []
+        trace = (
+            self._clock.begin(self._program, kernel, blocks, threads, total, written)
+            if self._clock
+            else None
+        )
+        most_sites = max((b.sites for b in kernel.blocks), default=0)
+        # What the runtime works on; it must stay alive until the launch is over.
+        addresses = np.zeros((most_sites + 1) * LANES, np.uint64)
+        marks = np.zeros(max(len(kernel.marks), 1), np.uint64)
+        hits = np.zeros(max(len(kernel.sites), 1), np.uint32)
+        states = np.zeros(warps * WARP_BYTES, np.uint8)
+        stacks = np.zeros(warps * LANES * kernel.stack, np.uint8)
+        counts = np.zeros(warps * len(kernel.blocks) * (LANES + 2), np.uint32)
+        launch = Launch(
+            params=store.params,
+            globals=store.globals,
+            shared_size=total,
+            trace=addresses.ctypes.data,
+            marks=marks.ctypes.data,
+            ntid=threads,
+            nctaid=blocks,
+            dynamic_size=dynamic,
+            grid_id=self._used.launches,
+            shared_base=store.shared,
+            dynamic_base=align(kernel.shared, kernel.dynamic_align),
+            run=code.address,
+            blocks=code.blocks.ctypes.data,
+            sites=code.sites.ctypes.data,
+            regions=regions.ctypes.data,
+            hits=hits.ctypes.data,
+            warps=states.ctypes.data,
+            stacks=stacks.ctypes.data,
+            counts=counts.ctypes.data,
+            stack_size=kernel.stack,
+            local_base=store.local,
+            local_size=kernel.local,
+            fuel_limit=self._limits.fuel,
+            n_blocks=len(kernel.blocks),
+            n_regions=len(regions),
+            n_sites=len(kernel.sites),
+            waits=kernel.waits,
+            order=self._order,
+            seed=self._seed,
+            poison=self._pattern,
+            record=trace.address if trace else 0,
+            hazards=self._watch.address if self._watch else 0,
+        )
+        launch_function()(ctypes.byref(launch))
+        self._account(kernel, launch, marks)
+        if self._watch:
+            self._watch.collect(kernel, self._program.files)
+        if launch.stop:
+            raise self._stopped(kernel, launch)
+        if self._clock:
+            self._clock.end(launch.clock)
+
+    def _account(self, kernel: Kernel, launch: Launch, marks: Array) -> None:
+        # The price of a run, first form: warp instructions issued and sectors moved.
+        self._used.time += float(launch.instructions + launch.sectors)
+        self._used.fuel = max(self._used.fuel, int(launch.fuel))
+        for name, times in zip(kernel.marks, marks.tolist(), strict=False):
+            self._marks[name] = self._marks.get(name, 0) + times
+
+    def _stopped(self, kernel: Kernel, launch: Launch) -> Stopped:
+        verdict, words = STOPS[launch.stop]
+        line = kernel.blocks[launch.bad_block].line if launch.bad_block >= 0 else 0
+        if launch.bad_site >= 0:
+            site = kernel.sites[launch.bad_site]
+            where = self._memory.describe(launch.bad_address, site.size)
+            words, line = f"{site.kind} of {site.size} bytes {where}", site.line
+        place = f" (source line {line})" if line else ""
+        return Stopped(verdict, f"{names.demangle(kernel.name)}: {words}{place}")
+
+    def usage(self, *, timed: bool = True) -> Usage:
+        used = self._used
+        time, estimate = used.time, 0.0
+        if self._clock:
+            time, estimate = (self._clock.time, self._clock.estimate) if timed else (0.0, 0.0)
+        return Usage(
+            time=time,
+            estimate=estimate,
+            fuel=used.fuel,
+            launches=used.launches,
+            memory=self._memory.most,
+            kernels=tuple(self._launched),
+            changed=self._memory.changed(),
+            marks=dict(self._marks),
+            hazards=tuple(self._watch.hazards) if self._watch else (),
+        )
+
+    @property
+    def timings(self) -> tuple[Timing, ...]:
+        """The cycles of each launch and where they went, if the device is a named GPU."""
+        return tuple(self._clock.timings) if self._clock else ()
+
+    def close(self) -> None:
+        self._memory.close()
+        if self._clock:
+            self._clock.close()
+        if self._watch:
+            self._watch.close()
+
+
+def _check_limits(name: str, kernel: Kernel, threads: tuple[int, int, int]) -> None:
+    count = threads[0] * threads[1] * threads[2]
+    if count > arguments.MAX_THREADS:
+        raise LaunchError(
+            f"{name}: a block of {count} threads; the most is {arguments.MAX_THREADS}"
+        )
+    most = kernel.limits.get("maxntid")
+    if most and count > int(np.prod(most)):
+        raise LaunchError(f"{name}: a block of {count} threads; it was built for {np.prod(most)}")
+    exactly = kernel.limits.get("reqntid")
+    if exactly and (*exactly, 1, 1)[:3] != threads:
+        raise LaunchError(f"{name}: a block of {threads}; it was built for exactly {exactly}")

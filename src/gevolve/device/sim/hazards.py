@@ -1,0 +1,131 @@
+"""Hazards: what a kernel did that happens to work here and that a GPU gives no promise about.
+
+The runtime watches every access (`runtime/hazards.c`) and notes pairs of memory sites, or barriers;
+here they become `Hazard`s with the lines of the user's source, which is how a hazard of a variant is
+recognised as one that the unedited kernel has as well.
+"""
+
+import ctypes
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import PurePath
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gevolve.device.base import Hazard
+from gevolve.device.sim.host import runtime_function
+from gevolve.device.sim.ptx import Instruction
+from gevolve.device.sim.translate import Kernel
+from gevolve.ir.llvm import names
+
+ROOM = 512 << 20
+"""The most bytes of shadow memory; what does not fit is not watched. A byte takes 16."""
+MOST = 1024
+_FOUND = np.dtype([(n, "<i4") for n in ("hazard", "first", "second")])
+_WORDS = ("in a warp", "in a block", "between blocks", "uninitialised", "divergent", "left")
+"""What was found; the order is that of the runtime's `enum hazard`."""
+_APART = {
+    "in a warp": "in another lane of the warp",
+    "in a block": "in another warp of the block",
+    "between blocks": "in another block",
+}
+"""Races, and where the other thread is."""
+_UNEQUAL = 8
+"""Added to a race in which both write, and not the same value."""
+_VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
+
+
+class Watch:
+    """Watches the launches of one open device."""
+
+    def __init__(self) -> None:
+        self.address = int(_function("new", ctypes.c_void_p, ctypes.c_uint64)(ROOM) or 0)
+        if not self.address:
+            raise MemoryError
+        self._found = np.zeros(MOST, _FOUND)
+        self.hazards: dict[Hazard, None] = {}
+
+    def collect(self, kernel: Kernel, files: Mapping[int, str]) -> None:
+        """Add what was noted during a launch."""
+        take = _function("take", ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32)
+        count = take(self.address, self._found.ctypes.data, MOST)
+        rows: list[tuple[int, int, int]] = self._found[:count].tolist()
+        for hazard, first, second in rows:
+            one = _hazard(_WORDS[hazard % _UNEQUAL], first, second, kernel, files)
+            if hazard >= _UNEQUAL:
+                one = _unequal(one)
+            self.hazards[one] = None
+
+    def close(self) -> None:
+        if self.address:
+            _function("free", None, ctypes.c_void_p)(self.address)
+        self.address = 0
+
+
+@cache
+def _function(name: str, result: Any, *types: Any) -> Callable[..., Any]:
+    return ctypes.CFUNCTYPE(result, *types)(runtime_function(f"gevolve_hazards_{name}"))
+
+
+class _Spot(NamedTuple):
+    """An instruction that took part: what it does and where in the source it is."""
+
+    verb: str
+    place: str
+    """A line such as ``hotspot.cu:44``, or ``?``."""
+    name: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.verb} {self.place}"
+
+    def __str__(self) -> str:
+        return self.name if self.place == "?" else self.place
+
+
+def _spot(verb: str, code: Instruction | None, files: Mapping[int, str]) -> _Spot:
+    name = code.name if code else "an instruction"
+    if code is None or code.line is None or not code.line.line:
+        return _Spot(verb, "?", name)
+    file = PurePath(files.get(code.line.file, "")).name
+    return _Spot(verb, f"{file or 'line'}:{code.line.line}", name)
+
+
+def _hazard(word: str, first: int, second: int, kernel: Kernel, files: Mapping[int, str]) -> Hazard:
+    if word in _APART:
+        found = [kernel.sites[number] for number in (first, second)]
+        return _race(word, [_spot(_VERBS[site.kind], site.code, files) for site in found], kernel)
+    if word == "uninitialised":
+        spots = [_spot("reads", kernel.sites[first].code, files)]
+        detail = f"{spots[0]} reads shared memory that nothing has written"
+        return _found("uninitialised", kernel, spots, detail)
+    blocks = [block for flow in kernel.flows for block in flow.blocks]
+    spots = sorted(_spot("waits", blocks[number].end, files) for number in (first, second))
+    here, there = map(str, spots)
+    if word == "left":
+        detail = f"threads leave the kernel without the barrier at {here}"
+        return _found("divergent-barrier", kernel, spots[:1], detail, word)
+    other = "another copy of it" if here == there else there
+    detail = f"threads of one block wait at {here} and at {other}"
+    return _found("divergent-barrier", kernel, spots, detail, word)
+
+
+def _race(word: str, spots: list[_Spot], kernel: Kernel) -> Hazard:
+    # Reads come last: "a writes what b reads".
+    one, two = spots = sorted(spots, key=lambda spot: (spot.verb == "reads", spot))
+    again = " too" if one.verb == two.verb else ""
+    detail = f"{one} {one.verb} what {two} {two.verb}{again} {_APART[word]}"
+    return _found("race", kernel, spots, detail, word)
+
+
+def _unequal(race: Hazard) -> Hazard:
+    """A race of its own: the unedited program may have one in which all write the same value."""
+    where = (f"{race.where[0]}, another value", *race.where[1:])
+    return replace(race, where=where, detail=f"{race.detail}, and not the same value")
+
+
+def _found(kind: str, kernel: Kernel, spots: list[_Spot], detail: str, how: str = "") -> Hazard:
+    where = (how or kind, *(spot.key for spot in spots))
+    return Hazard(kind, names.demangle(kernel.name), where, detail)

@@ -1,0 +1,120 @@
+"""Device memory: mappings at fixed addresses, each with unmapped pages on both sides.
+
+Every open `Gpu` has a slot of the address range that `layout` reserves, so the same sequence of
+allocations gives the same addresses in any process, and even what a wild variant reads repeats.
+"""
+
+import ctypes
+import mmap
+from bisect import insort
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from gevolve.device.base import Array, Stopped
+from gevolve.device.sim import layout
+from gevolve.errors import DeviceError
+
+PAGE = mmap.PAGESIZE
+ALIGN = 256
+"""Buffers start on multiples of this, as those of cudaMalloc do."""
+POISON = (0x7FFBADAD, 0x5A5A5A5A)
+"""The words that fill memory whose content must not be relied on; the first is a float NaN."""
+
+_SLOT = 1 << 38
+_SLOTS = layout.SPAN // _SLOT
+PARAMS, SHARED, LOCAL, VARIABLES, BUFFERS = (1 << 20, 1 << 24, 1 << 30, 1 << 36, 1 << 37)
+"""Where in a slot each kind of memory begins."""
+
+_FIXED_NOREPLACE = 0x100000
+_FAILED = (1 << 64) - 1
+_libc: Any = ctypes.CDLL(None, use_errno=True)
+_libc.mmap.restype = ctypes.c_uint64
+_libc.mmap.argtypes = [ctypes.c_uint64, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_int64]
+_libc.munmap.argtypes = [ctypes.c_uint64, ctypes.c_size_t]
+_libc.mprotect.argtypes = [ctypes.c_uint64, ctypes.c_size_t, ctypes.c_int]
+
+_slots_in_use: set[int] = set()
+
+
+def pages(size: int) -> int:
+    """Bytes of the whole pages that hold so many bytes, at least one."""
+    return max(-(-size // PAGE), 1) * PAGE
+
+
+class Slot:
+    """The memory of one open `Gpu`.
+
+    A kernel that only works where its buffers lie a certain way (so far from each other, say) fails
+    when they are `scattered`, as it may on a GPU.
+    """
+
+    def __init__(self, *, scattered: bool = False) -> None:
+        slots = reversed(range(_SLOTS)) if scattered else range(_SLOTS)
+        free = next((n for n in slots if n not in _slots_in_use), None)
+        if free is None:
+            raise DeviceError(f"{_SLOTS} sim devices are open in this process; close one")
+        self._number = free
+        _slots_in_use.add(free)
+        self.base = layout.BASE + free * _SLOT
+        self._mapped: dict[int, int] = {}
+        self._next = self.base + BUFFERS
+        self._random = Random(1) if scattered else None  # noqa: S311  (no secret)
+        self.buffers: list[tuple[int, int]] = []
+        """(first address, first address after) of every live buffer, in order."""
+
+    def map(self, address: int, size: int, what: str) -> None:
+        """Map fresh zeroed pages at an address; `Stopped` if the system has no memory for it."""
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _FIXED_NOREPLACE
+        rights = mmap.PROT_READ | mmap.PROT_WRITE
+        got = _libc.mmap(address, pages(size), rights, flags, -1, 0)
+        if got == _FAILED:
+            raise Stopped("memory", f"the system has no {size} bytes for {what}")
+        assert got == address
+        self._mapped[address] = pages(size)
+
+    def unmap(self, address: int) -> None:
+        _libc.munmap(address, self._mapped.pop(address))
+
+    def protect(self, address: int, size: int, *, writable: bool) -> None:
+        rights = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
+        _libc.mprotect(address, pages(size), rights)
+
+    def allocate(self, size: int) -> tuple[int, int]:
+        """A buffer that ends as close to unmapped memory as alignment lets it: (mapping, address)."""
+        whole, gap = -(-size // ALIGN) * ALIGN, PAGE
+        if self._random:
+            whole += self._random.randrange(PAGE // ALIGN) * ALIGN
+            gap = self._random.randrange(2, 64) * PAGE
+        room = pages(whole)
+        mapping = self._next + gap
+        self.map(mapping, room, "a buffer")
+        self._next = mapping + room
+        address = mapping + room - whole
+        insort(self.buffers, (address, address + size))
+        return mapping, address
+
+    def release(self, mapping: int, address: int, size: int) -> None:
+        self.unmap(mapping)
+        self.buffers.remove((address, address + size))
+
+    def close(self) -> None:
+        for address in list(self._mapped):
+            self.unmap(address)
+        self.buffers.clear()
+        _slots_in_use.discard(self._number)
+
+
+def view(address: int, size: int) -> Array:
+    """Device memory as an array of bytes."""
+    if not size:
+        return np.empty(0, np.uint8)
+    memory: Any = (ctypes.c_ubyte * size).from_address(address)
+    return np.frombuffer(memory, np.uint8)
+
+
+def poison(address: int, size: int, pattern: int) -> None:
+    """Fill memory with one of the poison patterns."""
+    word = np.array([POISON[pattern]], "<u4").view(np.uint8)
+    view(address, size)[:] = np.resize(word, size)

@@ -1,0 +1,139 @@
+"""A PTX module made ready to run: parsed, laid out and translated; JIT-compiled when first launched."""
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from gevolve.device.base import Array
+from gevolve.device.sim import layout
+from gevolve.device.sim.host import compile_function
+from gevolve.device.sim.memory import PAGE
+from gevolve.device.sim.parse import parse
+from gevolve.device.sim.ptx import SIZES, Float, Instruction, Module, Reloc, Variable
+from gevolve.device.sim.timing.code import Code, code_of
+from gevolve.device.sim.translate import Kernel, translate
+from gevolve.device.sim.translate.callgraph import align
+from gevolve.errors import UnsupportedError
+
+BLOCK = np.dtype([(n, "<i4") for n in ("kind", "issued", "sites", "first_site", "flags")])
+KINDS = ("load", "store", "atomic")
+_CHECKED = 8
+"""Added to a site's kind when generated code checks its bounds itself."""
+_STRONG, _VOLATILE = 1, 2
+"""Flags of a site: an access that orders others, such as ld.acquire; one that keeps its place."""
+_ORDERING = frozenset({"relaxed", "acquire", "release", "acq_rel", "mmio"})
+SITE = np.dtype([(n, "<i4") for n in ("size", "kind", "line", "flags")])
+
+
+@dataclass(slots=True)
+class Compiled:
+    """A kernel's host code, and the tables that the runtime reads beside it."""
+
+    engine: Any
+    address: int
+    blocks: Array
+    sites: Array
+
+
+@dataclass(slots=True)
+class Program:
+    """All kernels and variables of one artefact."""
+
+    kernels: dict[str, Kernel]
+    variables: dict[str, Variable]
+    places: dict[str, int]
+    """Offsets of variables; those of constants begin at `constants`."""
+    constants: int
+    size: int
+    files: dict[int, str]
+    functions: dict[str, int]
+    _compiled: dict[str, Compiled] = field(default_factory=dict[str, Compiled])
+    _code: dict[str, Code] = field(default_factory=dict[str, Code])
+
+    def compiled(self, name: str) -> Compiled:
+        found = self._compiled.get(name)
+        if found is None:
+            kernel = self.kernels[name]
+            engine, address = compile_function(kernel.text, "run")
+            blocks = np.array(
+                [(b.kind, b.issued, b.sites, b.first_site, b.flags) for b in kernel.blocks], BLOCK
+            )
+            rows = [
+                (s.size, KINDS.index(s.kind) + _CHECKED * s.checked, s.line, _flags(s.code))
+                for s in kernel.sites
+            ]
+            sites = np.array(rows or [(0, 0, 0, 0)], SITE)
+            found = self._compiled[name] = Compiled(engine, address, blocks, sites)
+        return found
+
+    def code(self, name: str) -> Code:
+        """What the timing model reads of a kernel."""
+        found = self._code.get(name)
+        if found is None:
+            kernel = self.kernels[name]
+            found = self._code[name] = code_of(kernel.flows, kernel.sites)
+        return found
+
+    def image(self, base: int) -> bytes:
+        """The initial content of all variables when they are placed at `base`."""
+        out = bytearray(self.size)
+        for name, place in self.places.items():
+            variable = self.variables[name]
+            step = SIZES[variable.type]
+            for index, value in enumerate(variable.init):
+                at = place + index * step
+                out[at : at + step] = self._initial(value, step, base)
+        return bytes(out)
+
+    def _initial(self, value: int | Float | Reloc, size: int, base: int) -> bytes:
+        if isinstance(value, Float):
+            return value.bits.to_bytes(max(size, value.size), "little")[:size]
+        if isinstance(value, Reloc):
+            target = self.functions.get(value.symbol)
+            address = layout.FUNCTIONS + target if target is not None else -1
+            if target is None:
+                if value.symbol not in self.places:
+                    raise UnsupportedError(f"sim cannot take the address of {value.symbol}")
+                address = base + self.places[value.symbol]
+            value = (address + value.addend) >> value.shift
+        return (value & (1 << 8 * size) - 1).to_bytes(size, "little")
+
+
+def _flags(code: Instruction) -> int:
+    strong = _STRONG if _ORDERING & set(code.mods) else 0
+    return strong | (_VOLATILE if "volatile" in code.mods else 0)
+
+
+@lru_cache(maxsize=8)
+def load(artefact: bytes) -> Program:
+    """Parse and translate a PTX module; raises `UnsupportedError` for what cannot be run."""
+    module = parse(artefact.decode())
+    places, constants, size = _place(module)
+    kernels = {
+        name: translate(module, places, function)
+        for name, function in module.functions.items()
+        if function.entry and function.body is not None
+    }
+    variables = {name: module.variables[name] for name in places}
+    functions = {name: index for index, name in enumerate(module.functions)}
+    return Program(kernels, variables, places, constants, size, dict(module.files), functions)
+
+
+def _place(module: Module) -> tuple[dict[str, int], int, int]:
+    """Offsets of all module variables: writable ones first, constants on pages of their own."""
+    places: dict[str, int] = {}
+    at = 0
+    nested = [v for f in module.functions.values() for v in f.variables]
+    variables = [*module.variables.values(), *nested]
+    constants = 0
+    for space in ("global", "const"):
+        for variable in variables:
+            if variable.space == space and variable.length:
+                at = align(at, max(variable.align, 256))
+                places[variable.name] = at
+                at += variable.size
+        if space == "global":
+            constants = at = align(at, PAGE)
+    return places, constants, align(at, PAGE)

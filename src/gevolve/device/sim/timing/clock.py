@@ -1,0 +1,146 @@
+"""The clock of one run on a named GPU: records each launch, replays it, adds up the cycles."""
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gevolve.device.sim.timing.gpu import Gpu
+from gevolve.device.sim.timing.occupancy import Occupancy, occupancy
+from gevolve.device.sim.timing.replay import Replay, Timing
+from gevolve.device.sim.timing.trace import ROOM, Trace, l2_of
+
+if TYPE_CHECKING:
+    from gevolve.device.sim.program import Program
+    from gevolve.device.sim.translate import Kernel
+
+_LANES = 32
+_WITHIN = (1 << 38) - 1
+"""The part of an address that the trace keeps."""
+
+
+PENDING = 16
+"""Launches that are kept to be replayed later, unless their traces take too much memory before."""
+
+
+@dataclass(slots=True)
+class _Launch:
+    program: "Program"
+    kernel: "Kernel"
+    held: Occupancy
+    warps_per_block: int
+    shared: int
+    registers: int
+    warps: int
+    trace: Trace
+    written: list[tuple[int, int]]
+    instructions: int = 0
+
+
+class Clock:
+    """Counts the cycles of a run, launch by launch.
+
+    A launch is recorded when it is made and replayed when somebody asks for the time: the outputs of
+    most variants are wrong, and then nobody does. A formula comes before the replay, which is spared
+    where the formula, times `scale`, says that the time is beyond what is `enough` to know.
+    """
+
+    def __init__(self, gpu: Gpu, enough: float = math.inf, scale: float = 1.0) -> None:
+        self._gpu = gpu
+        self._enough = enough
+        self._scale = scale
+        self._estimates: list[float] = []
+        self._l2 = l2_of(gpu)
+        self._pending: list[_Launch] = []
+        self._timings: list[Timing] = []
+
+    @property
+    def timings(self) -> list[Timing]:
+        """One for each launch so far, unless the time is beyond what is enough to know."""
+        self._settle()
+        return self._timings
+
+    @property
+    def time(self) -> float:
+        """Cycles of all launches, and of the gaps between them."""
+        self._settle()
+        guess = self._scale * self.estimate
+        if guess > self._enough:
+            return guess
+        return sum((timing.cycles for timing in self._timings), self._gaps)
+
+    @property
+    def estimate(self) -> float:
+        """The same by the formula alone."""
+        self._settle()
+        return sum(self._estimates, self._gaps)
+
+    @property
+    def _gaps(self) -> float:
+        return float(max(len(self._estimates) - 1, 0) * self._gpu.launch)
+
+    def begin(
+        self,
+        program: "Program",
+        kernel: "Kernel",
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared: int,
+        written: list[tuple[int, int]],
+    ) -> Trace:
+        """Make ready to record a launch. `written` is what the host wrote before it."""
+        kept = sum(launch.trace.record.words for launch in self._pending)
+        if len(self._pending) >= PENDING or kept >= ROOM:
+            self._settle()
+        threads = block[0] * block[1] * block[2]
+        registers = program.code(kernel.name).need
+        held = occupancy(self._gpu, threads, registers, shared)
+        warps = -(-threads // _LANES)
+        blocks = grid[0] * grid[1] * grid[2]
+        trace = Trace(held.blocks * self._gpu.sms, blocks, warps)
+        self._pending.append(
+            _Launch(program, kernel, held, warps, shared, registers, warps * blocks, trace, written)
+        )
+        return trace
+
+    def end(self, instructions: int) -> None:
+        """The launch that was begun last is over; it issued so many warp instructions."""
+        self._pending[-1].instructions = instructions
+
+    def close(self) -> None:
+        """Give up what was not asked for."""
+        for launch in self._pending:
+            launch.trace.close()
+        self._pending.clear()
+
+    def _settle(self) -> None:
+        """Replay what was recorded, in order: each launch finds in L2 what the last one left."""
+        ready: list[Replay] = []
+        for launch in self._pending:
+            for low, high in launch.written:
+                self._l2.warm(low & _WITHIN, high & _WITHIN)
+            ready.append(self._place(launch))
+            self._estimates.append(ready[-1].estimate)
+        if self._scale * sum(self._estimates, self._gaps) <= self._enough:
+            self._timings += [one.timing() for one in ready]
+        self.close()
+
+    def _place(self, launch: _Launch) -> Replay:
+        program, kernel = launch.program, launch.kernel
+        return Replay(
+            self._gpu,
+            program.code(kernel.name),
+            program.compiled(kernel.name).blocks,
+            launch.trace,
+            launch.held,
+            warps_per_block=launch.warps_per_block,
+            shared=launch.shared,
+            l2=self._l2,
+            kernel=kernel.name,
+            registers=launch.registers,
+            instructions=launch.instructions,
+            warps=launch.warps,
+            files=program.files,
+        )
+
+
+__all__ = ["Clock", "Timing"]

@@ -1,0 +1,133 @@
+"""The device `xla`: StableHLO programs on the CPU, or on a GPU or TPU that JAX finds.
+
+The artefact is MLIR bytecode after `canonicalize` and `cse`; XLA compiles it where it runs. Everything
+but `build` happens in a process that lasts, since a JAX backend does not survive a fork and takes a
+while to start. Time is seconds of all threads of the process on the CPU, where a load of other
+processes then hardly shows, and of the wall clock elsewhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from gevolve.device.base import Limits
+from gevolve.device.xla.executable import Uploads, XlaExecutable
+from gevolve.errors import CompileError, DeviceError, MissingPackageError, WorkloadError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gevolve.device.xla.client import Client, Compiled
+
+__all__ = ["Xla", "XlaExecutable"]
+
+_LAST = 4
+"""So many executables stay besides what is kept on purpose."""
+
+
+class Xla:
+    """Compiles StableHLO with XLA and runs it on one device of JAX's."""
+
+    def __init__(self, model: str = "") -> None:
+        found = re.fullmatch(r"(cpu|gpu|tpu)(?::(\d{1,4}))?", model or "cpu")
+        if not found or (found[1] == "cpu" and found[2]):
+            raise DeviceError(f"no device 'xla:{model}'; give xla:cpu, xla:gpu:0 or xla:tpu:0")
+        if importlib.util.find_spec("jax") is None:
+            raise MissingPackageError("models need JAX", "ml")
+        self._platform = found[1]
+        self._index = int(found[2] or 0)
+        self._client: Client | None = None
+        self._compiled: dict[str, Compiled] = {}
+        self._kept: set[str] = set()
+        self._uploads = Uploads()
+
+    @property
+    def name(self) -> str:
+        index = "" if self._platform == "cpu" else f":{self._index}"
+        return f"xla:{self._platform}{index}"
+
+    @property
+    def deterministic(self) -> bool:
+        return False
+
+    @property
+    def lasting(self) -> bool:
+        return True
+
+    def check_fork(self) -> None:
+        """Raise `WorkloadError` if JAX computes here already: a fork of this process would hang."""
+        bridge = sys.modules.get("jax._src.xla_bridge")
+        if bridge is not None and bridge.backends_are_initialized():
+            raise WorkloadError(
+                f"{self.name}: the workload's file or its data() computes with JAX, which does not"
+                " survive a fork; make weights and data with NumPy, or load them from a file"
+            )
+
+    @property
+    def referee(self) -> str:
+        return ""
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """None: XLA keeps a program within its own buffers and gives the same each time."""
+        return ()
+
+    def build(self, text: str) -> bytes:
+        """MLIR bytecode of a verified module, the same for programs equal but for dead code."""
+        # JAX loads when the first model does.
+        from gevolve.ir.stablehlo import canonical  # noqa: PLC0415
+        from gevolve.ir.stablehlo.mlir import complaint, ir  # noqa: PLC0415
+
+        try:
+            return canonical(text)
+        except ir.MLIRError as error:
+            raise CompileError(f"MLIR rejects it: {complaint(error)[0]}") from None
+
+    def prepare(self, artefact: bytes, kernels: Sequence[str]) -> None:  # noqa: ARG002  (a program is one)
+        """Compile; raises `SourceError` with XLA's own words if it does not."""
+        self._get(artefact)
+
+    def keep(self, artefact: bytes) -> None:
+        """Never forget this executable."""
+        self._kept.add(hashlib.sha256(artefact).hexdigest())
+
+    def fingerprint(self, artefact: bytes) -> str:
+        """A hash of what XLA's optimiser made of the program."""
+        return self._get(artefact).fingerprint()
+
+    def cost(self, artefact: bytes) -> Mapping[str, float]:
+        """What XLA reckons that one run costs: ``flops``, ``bytes`` accessed, peak ``memory``."""
+        return self._get(artefact).cost()
+
+    def open(
+        self,
+        artefact: bytes,
+        limits: Limits | None = None,
+        *,
+        poison: int = 0,  # noqa: ARG002  (no program sees memory that it has not written)
+        check: str | None = None,
+    ) -> XlaExecutable:
+        """A program ready to run; raises `SourceError` if XLA rejects it."""
+        if check is not None:
+            raise DeviceError(f"{self.name} has no check {check!r}")
+        return XlaExecutable(self._get(artefact), self._uploads, limits or Limits())
+
+    def _get(self, artefact: bytes) -> Compiled:
+        key = hashlib.sha256(artefact).hexdigest()
+        if key not in self._compiled:
+            loose = [old for old in self._compiled if old not in self._kept]
+            for old in loose[: max(0, len(loose) - _LAST + 1)]:
+                del self._compiled[old]
+            self._compiled[key] = self._start().compile(artefact)
+        return self._compiled[key]
+
+    def _start(self) -> Client:
+        if self._client is None:
+            from gevolve.device.xla.client import Client  # noqa: PLC0415  (JAX loads when it is needed)
+
+            self._client = Client(self._platform, self._index)
+        return self._client

@@ -1,0 +1,83 @@
+"""Every error that gevolve raises on purpose.
+
+::
+
+    GevolveError
+    ├── SourceError          a kernel source could not be turned into a program
+    │   ├── CompileError     clang rejected it (its own words are in the message)
+    │   └── UnsupportedError it uses something that gevolve cannot run; the message names it
+    ├── PatchError           text that is not a patch
+    ├── WorkloadError        the user's workload file is missing something or misbehaves
+    ├── OptionError          a command-line option or argument is out of range
+    ├── DeviceError          a device name is unknown, or the device is not there
+    │   ├── MissingPackageError  something optional is not installed; the message says what to install
+    │   └── LaunchError      a launch was refused before it began (grid of zero, wrong arguments)
+    ├── EvaluationError      the evaluator itself cannot go on (workers die at once, fork fails)
+    └── StoreError           the run's folder or file cannot be read or written
+
+Each message is one line that names the thing at fault and says what to do about it; only compiler
+output runs over more lines. The command line prints the message and exits with 2.
+"""
+
+
+class GevolveError(Exception):
+    """Base of all errors that gevolve raises on purpose."""
+
+
+class SourceError(GevolveError):
+    """A kernel source could not be turned into a program."""
+
+
+class CompileError(SourceError):
+    """Clang rejected the source; its own words are in the message."""
+
+
+class UnsupportedError(SourceError):
+    """The program uses something that gevolve cannot run; the message names it."""
+
+
+class PatchError(GevolveError, ValueError):
+    """Text that is not a patch."""
+
+
+class WorkloadError(GevolveError):
+    """The user's workload is missing something or misbehaves."""
+
+
+class OptionError(GevolveError, ValueError):
+    """An option is out of range."""
+
+
+class DeviceError(GevolveError):
+    """A device name is unknown, or the device is not there."""
+
+
+class LaunchError(DeviceError):
+    """A launch was refused before it began: grid of zero, wrong arguments, no such kernel."""
+
+
+class MissingPackageError(DeviceError):
+    """Something optional is not installed."""
+
+    def __init__(self, need: str, extra: str) -> None:
+        """Say what needs what, as in ``models need JAX``, and which extra of gevolve brings it."""
+        super().__init__(f"{need}; {install(extra)}")
+
+
+class EvaluationError(GevolveError):
+    """The evaluator itself cannot go on."""
+
+
+class StoreError(GevolveError):
+    """The run's folder or file cannot be read or written."""
+
+
+def install(extra: str) -> str:
+    """How to install an extra of gevolve, in a few words."""
+    return f"in a checkout of gevolve: pip install './[{extra}]'"
+
+
+def one_line(error: BaseException) -> str:
+    """Any exception in one line: its type and the first line of its message."""
+    message = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {message[0]}" if message else type(error).__name__

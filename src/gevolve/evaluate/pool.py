@@ -1,0 +1,291 @@
+"""The evaluator of one machine: worker processes, each with a job in hand and one in reserve."""
+
+import os
+import sys
+import time
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
+from typing import Self
+
+import msgspec
+
+from gevolve import errors
+from gevolve.device.base import expand
+from gevolve.errors import EvaluationError, GevolveError, OptionError, WorkloadError
+from gevolve.evaluate.process import MARKER, Process
+from gevolve.evaluate.protocol import Baseline, FromWorker, Job, Prepare, Refused, Start
+from gevolve.evaluate.verdict import Evaluation, Verdict
+from gevolve.patch import Patch
+from gevolve.program import Program
+from gevolve.workload.base import Split, Workload
+from gevolve.workload.locate import Spec, load_workload, spec_of
+
+_TRIES = 2
+"""A patch that takes this many workers with it is judged for it."""
+_STILLBORN = 3
+"""So many workers in a row may be killed before they are ready."""
+_SETUP = 1900.0
+"""Seconds that a worker may take to get ready for a split."""
+_MARGIN = 0.5
+"""Seconds beyond the deadline that a worker has to report a timeout itself."""
+
+
+@dataclass(slots=True)
+class _Task:
+    number: int
+    key: Hashable
+    patch: str
+    split: Split
+    tries: int = 0
+
+
+_Worker = Process[_Task]
+
+
+class Local:
+    """Judges patches in `workers` processes on this machine.
+
+    `tolerance` is the error up to which a variant is `ok` (at least the workload's `rounding`),
+    `patience` the least number of seconds that a variant is given, and `known` what was learnt
+    before with the same workload, device and tolerance: artefacts that need not be run again.
+    `program` saves loading the workload's program, and `draw` chooses the fresh cases.
+    """
+
+    def __init__(
+        self,
+        workload: Workload | Spec,
+        *,
+        program: Program | None = None,
+        device: str = "sim",
+        workers: int = 1,
+        tolerance: float | None = None,
+        patience: float = 5.0,
+        draw: int = 0,
+        known: Iterable[tuple[Split, Evaluation]] = (),
+    ) -> None:
+        if workers < 1:
+            raise OptionError(f"{workers} workers cannot judge anything; use 1 or more")
+        if MARKER in os.environ:
+            raise WorkloadError(
+                "the workload's file starts a search when it is imported;"
+                " put that part under `if __name__ == '__main__':`"
+            )
+        spec = workload if isinstance(workload, Spec) else spec_of(workload)
+        text = (program or load_workload(spec).load()).text
+        self._devices = expand(device) or [device] * workers
+        self._start = Start(spec, device, text, tolerance, patience, draw, sys.path.copy())
+        self._baselines: dict[Split, Baseline] = {}
+        self._asked: set[Split] = set()
+        self._waiting: deque[_Task] = deque()
+        self._done: deque[tuple[Hashable, Evaluation]] = deque()
+        self._outstanding = 0
+        self._submitted = 0
+        self._stillborn = 0
+        self._known: set[tuple[Split, str]] = set()
+        self._learnt: list[tuple[Split, Evaluation]] = []
+        for split, evaluation in known:
+            self._learn(split, evaluation)
+        self._closed = False
+        self._selector = DefaultSelector()
+        self._workers: list[_Worker] = []
+        for name in self._devices:
+            self._spawn(name)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- what users of an evaluator call ---------------------------------------------------------
+
+    def prepare(self, split: Split = "search") -> Baseline:
+        """Run the unedited program on a split; the first worker that is done answers."""
+        self._check_open()
+        if split not in self._asked:
+            self._asked.add(split)
+            for worker in self._workers:
+                self._ask(worker, split)
+        while split not in self._baselines:
+            self._step()
+        return self._baselines[split]
+
+    def submit(self, key: Hashable, patch: Patch, split: Split = "search") -> None:
+        """Have a patch judged; its evaluation comes out of `results` under this key."""
+        self._check_open()
+        if split not in self._baselines:
+            self.prepare(split)
+        self._waiting.append(_Task(self._submitted, key, str(patch), split))
+        self._submitted += 1
+        self._outstanding += 1
+        self._hand_out()
+
+    def results(self) -> Iterator[tuple[Hashable, Evaluation]]:
+        """Evaluations as they finish, in any order, until none is outstanding."""
+        while self._outstanding or self._done:
+            self._check_open()
+            while self._done:
+                yield self._done.popleft()
+            if self._outstanding:
+                self._step()
+
+    def close(self) -> None:
+        """End all workers; what is outstanding is dropped."""
+        if self._closed:
+            return
+        self._closed = True
+        self._selector.close()
+        for worker in self._workers:
+            worker.hang_up()
+        until = time.monotonic() + 2.0
+        for worker in self._workers:
+            worker.end(seconds=max(0.0, until - time.monotonic()))
+
+    # --- the loop --------------------------------------------------------------------------------
+
+    def _step(self) -> None:
+        """Wait for something to happen, and deal with it."""
+        try:
+            soonest = min(map(self._overdue, self._workers))
+            for key, _ in self._selector.select(max(0.0, soonest - time.monotonic())):
+                worker: _Worker = key.data
+                worker.flush()
+                for message in worker.read():
+                    self._hear(worker, message)
+            for worker in self._workers.copy():
+                if worker.closed or self._overdue(worker) <= time.monotonic():
+                    self._replace(worker)
+            self._hand_out()
+        except GevolveError:
+            self.close()
+            raise
+
+    def _hear(self, worker: _Worker, message: FromWorker) -> None:
+        worker.since = time.monotonic()
+        match message:
+            case Refused(kind, text):
+                raise getattr(errors, kind, EvaluationError)(text)
+            case Baseline(split=split):
+                self._stillborn = 0
+                worker.ready.add(split)
+                _check_agreement(self._baselines.setdefault(split, message), message)
+            case _:
+                task = worker.tasks.popleft()
+                self._learn(task.split, message.evaluation)
+                self._finish(task, message.evaluation)
+
+    def _hand_out(self) -> None:
+        """Give every idle worker a job; while jobs abound, a second one so that none waits for us."""
+        for depth in range(2):
+            enough = depth * len(self._workers)  # a job in reserve cannot go to another worker
+            for worker in self._workers:
+                if len(self._waiting) > enough and len(worker.tasks) == depth:
+                    self._give(worker, self._waiting.popleft())
+
+    def _give(self, worker: _Worker, task: _Task) -> None:
+        if not worker.tasks:
+            worker.since = time.monotonic()
+        worker.asked.add(task.split)
+        worker.tasks.append(task)
+        news = self._learnt[worker.told :]
+        worker.told = len(self._learnt)
+        self._send(worker, Job(task.number, task.patch, task.split, news, task.tries > 0))
+
+    def _ask(self, worker: _Worker, split: Split) -> None:
+        if not worker.tasks:
+            worker.since = time.monotonic()
+        worker.asked.add(split)
+        self._send(worker, Prepare(split))
+
+    def _send(self, worker: _Worker, message: Prepare | Job) -> None:
+        worker.send(message)
+        events = EVENT_READ | EVENT_WRITE if worker.unsent else EVENT_READ
+        self._selector.modify(worker, events, worker)
+
+    def _finish(self, task: _Task, evaluation: Evaluation) -> None:
+        self._outstanding -= 1
+        self._done.append((task.key, evaluation))
+
+    def _learn(self, split: Split, evaluation: Evaluation) -> None:
+        if evaluation.reusable and (split, evaluation.artefact) not in self._known:
+            self._known.add((split, evaluation.artefact))
+            self._learnt.append((split, msgspec.structs.replace(evaluation, skipped=0, seconds={})))
+
+    # --- workers come and go ---------------------------------------------------------------------
+
+    def _spawn(self, device: str) -> _Worker:
+        worker = _Worker(msgspec.structs.replace(self._start, device=device))
+        worker.since = time.monotonic()
+        self._workers.append(worker)
+        self._selector.register(worker, EVENT_READ, worker)
+        for split in self._asked - self._baselines.keys():
+            self._ask(worker, split)
+        return worker
+
+    def _overdue(self, worker: _Worker) -> float:
+        """When a worker that says nothing must be taken for dead."""
+        if worker.asked - worker.ready:
+            return worker.since + _SETUP
+        if worker.tasks:
+            return worker.since + self._baselines[worker.tasks[0].split].deadline + _MARGIN
+        return float("inf")
+
+    def _replace(self, worker: _Worker) -> None:
+        """End a worker that died or hangs; blame the patch that it was busy with."""
+        late = not worker.closed
+        self._selector.unregister(worker)
+        self._workers.remove(worker)
+        how = "it hangs" if late else worker.end(seconds=1.0)
+        if late:
+            worker.end()
+        tasks = worker.tasks
+        if worker.asked - worker.ready or not worker.asked:
+            self._count_stillborn(how)
+        elif tasks:
+            tasks[0].tries += 1
+        fresh = self._spawn(worker.device)
+        if tasks and tasks[0].tries >= _TRIES:
+            verdict = Verdict.TIMEOUT if late else Verdict.CRASH
+            detail = f"its worker ended {_TRIES} times: {how}"
+            self._finish(tasks.popleft(), Evaluation(verdict=verdict, detail=detail))
+        elif tasks:
+            self._give(fresh, tasks.popleft())
+        self._waiting.extendleft(reversed(tasks))
+
+    def _count_stillborn(self, how: str) -> None:
+        self._stillborn += 1
+        if how.startswith("exit") or self._stillborn >= _STILLBORN:
+            raise EvaluationError(f"workers end before they are ready ({how})")
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise EvaluationError("the evaluator is closed; make a new one")
+
+
+def _check_agreement(first: Baseline, other: Baseline) -> None:
+    """Workers must see the same workload, or their evaluations cannot be compared."""
+    if _essence(first) == _essence(other):
+        return
+    if first.program != other.program:
+        raise EvaluationError("the program's source changed while it was being evolved; run again")
+    raise EvaluationError(
+        f"two workers disagree on the unedited program's {first.split} cases, outputs or time;"
+        " draw all that is random in case() from `rng`, and leave the files alone during a run"
+    )
+
+
+def _essence(baseline: Baseline) -> tuple[object, ...]:
+    same = (baseline.program, baseline.cases)
+    if not baseline.deterministic:
+        return same
+    unedited = baseline.evaluation
+    return (
+        *same,
+        baseline.digest,
+        baseline.profile,
+        unedited.time,
+        unedited.error,
+        unedited.artefact,
+    )

@@ -1,0 +1,272 @@
+"""What processes say to each other: typed messages in frames of msgpack, nothing else.
+
+A frame is four bytes of length and a msgpack map. Whoever reads checks the length against a bound
+and the content against the type that it expects, so a process whose memory is in ruins can say
+nothing that is believed by accident.
+"""
+
+import re
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+import msgspec
+import numpy as np
+
+from gevolve.device.base import Limits, Usage
+from gevolve.errors import GevolveError
+from gevolve.evaluate.verdict import Evaluation
+from gevolve.workload.base import Array, Split
+from gevolve.workload.locate import Spec
+
+Message = TypeVar("Message")
+LENGTH = struct.Struct("<I")
+LARGEST = 64 << 20
+"""The longest frame between the main process and its workers, in bytes."""
+LARGEST_FROM_CHILD = 1 << 20
+"""The longest frame that a worker reads from a child; outputs do not travel in frames."""
+
+_NUMBER = re.compile(r"[<>|][biufc][0-9]{1,2}")
+_encoder = msgspec.msgpack.Encoder()
+
+
+class GarbledError(GevolveError):
+    """What came over the wire is not a message; it is handled where it is read."""
+
+
+# --- from the main process to a worker -----------------------------------------------------------
+
+
+class Start(msgspec.Struct, frozen=True, tag=True):
+    """The first message to a worker: all that it needs to know."""
+
+    spec: Spec
+    device: str
+    program: str
+    """The program's text."""
+    tolerance: float | None
+    patience: float
+    draw: int
+    """Which cases are the fresh ones."""
+    path: list[str]
+    """The main process's `sys.path`."""
+
+
+class Prepare(msgspec.Struct, frozen=True, tag=True):
+    """Run the unedited program on a split, and report the baseline."""
+
+    split: Split
+
+
+class Job(msgspec.Struct, frozen=True, tag=True):
+    """Judge one patch. `known` tells what others have learnt since the last job."""
+
+    number: int
+    patch: str
+    split: Split
+    known: list[tuple[Split, Evaluation]]
+    careful: bool = False
+    """Whether a worker died of this patch before."""
+
+
+# --- from a worker to the main process -----------------------------------------------------------
+
+
+class Baseline(msgspec.Struct, frozen=True, tag=True, kw_only=True):
+    """What the unedited program does on a split: the measure of all variants."""
+
+    split: Split
+    evaluation: Evaluation
+    profile: dict[str, float]
+    """How often each block ran, by block id; of the search split only."""
+    cases: tuple[str, ...]
+    """One line about each case, smallest first."""
+    tolerance: float
+    """The error up to which a variant is `ok`."""
+    deadline: float
+    """Seconds that a variant is given."""
+    device: str
+    deterministic: bool
+    referee: str
+    """Another device on which the front must pass; "" if there is none."""
+    program: str
+    """The program's digest."""
+    digest: str
+    """SHA-256 of all expected outputs: workers that disagree on it see different workloads."""
+
+
+class Result(msgspec.Struct, frozen=True, tag=True):
+    number: int
+    evaluation: Evaluation
+
+
+class Refused(msgspec.Struct, frozen=True, tag=True):
+    """The worker cannot go on: the name of a class in `gevolve.errors`, and its message."""
+
+    kind: str
+    message: str
+
+
+# --- from a child to its worker ------------------------------------------------------------------
+
+
+class Ran(msgspec.Struct, frozen=True, tag=True):
+    """One case was run; the bytes of its outputs follow this frame, in order.
+
+    The usage has no time yet: to know it may cost more than the run, and most variants are wrong.
+    """
+
+    outputs: list["Header"]
+    usage: Usage
+    seconds: dict[str, float]
+
+
+class Timed(msgspec.Struct, frozen=True, tag=True):
+    """The time of the run before, as the device measured it.
+
+    Where a device's times vary, it is that over the unedited program's, measured in turns.
+    """
+
+    time: float
+    seconds: dict[str, float]
+    spread: float = 0.0
+    """How far it may be off, relative to it."""
+    unit: float = 1.0
+    """The unedited program's time, where `time` is relative to that."""
+    estimate: float = 0.0
+    """What a formula says of the time, if the device has one."""
+
+
+class Prepared(msgspec.Struct, frozen=True, tag=True):
+    """A lasting child is ready to run an artefact, which it knows by this fingerprint."""
+
+    fingerprint: str
+    seconds: dict[str, float]
+
+
+class Failed(msgspec.Struct, frozen=True, tag=True):
+    """The child gave up. It says how, and the worker what that means."""
+
+    how: str
+    detail: str
+    seconds: dict[str, float]
+    last: bool = False
+    """Whether nothing more can be run in its process."""
+
+
+# --- from a worker to its child ------------------------------------------------------------------
+
+
+class Run(msgspec.Struct, frozen=True):
+    """One run of an artefact: on which case, with what limits, and how."""
+
+    case: int
+    limits: Limits
+    poison: int = 0
+    check: str | None = None
+    """One of the device's checks."""
+    timed: bool = True
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """What a lasting child is to do next."""
+
+    artefact: bytes
+    runs: list[Run]
+    kernels: list[str] = []
+    """Those that will be launched."""
+
+
+class Header(msgspec.Struct, frozen=True):
+    """The name, type and shape of an output array."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, name: str, array: Array) -> "Header":
+        return cls(name, array.dtype.str, array.shape)
+
+    @property
+    def nbytes(self) -> int:
+        if not _NUMBER.fullmatch(self.dtype) or min(self.shape, default=0) < 0:
+            raise GarbledError(f"not an array of numbers: {self.dtype} {self.shape}")
+        size = np.dtype(self.dtype).itemsize
+        for extent in self.shape:
+            size *= extent
+        return size
+
+    def __str__(self) -> str:
+        return f"{np.dtype(self.dtype)}{list(self.shape)}"
+
+
+FromMain = Start | Prepare | Job
+FromWorker = Baseline | Result | Refused
+FromChild = Prepared | Ran | Timed | Failed
+
+
+def frame(message: Any) -> bytes:
+    """The bytes of one message."""
+    body = _encoder.encode(message)
+    return LENGTH.pack(len(body)) + body
+
+
+def named_arrays(outputs: Any) -> dict[str, Array]:
+    """What a workload's `run` or `reference` returned, as arrays of numbers by name."""
+    if isinstance(outputs, dict):
+        items: Sequence[tuple[Any, Any]] = list(outputs.items())  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    elif isinstance(outputs, tuple | list):
+        items = list(enumerate(outputs))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    else:
+        items = [(0, outputs)]
+    named: dict[str, Array] = {}
+    for name, value in items:
+        array = np.asarray(value, order="C")
+        if not _NUMBER.fullmatch(array.dtype.str):
+            raise TypeError(
+                f"output {name} must be an array of numbers, not {type(value).__name__}"
+            )
+        named[str(name)] = array
+    if not named:
+        raise TypeError("there is no output: return an array, or a tuple or dict of arrays")
+    return named
+
+
+class Inbox(Generic[Message]):
+    """Bytes in, messages out."""
+
+    def __init__(self, of: Any, largest: int) -> None:
+        self._decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(of)
+        self._largest = largest
+        self._bytes = bytearray()
+
+    @property
+    def missing(self) -> int:
+        """How many bytes the next message still lacks: at most this many belong to it."""
+        if len(self._bytes) < LENGTH.size:
+            return LENGTH.size - len(self._bytes)
+        (length,) = LENGTH.unpack_from(self._bytes)
+        if length > self._largest:
+            raise GarbledError(f"a frame of {length} bytes")
+        return max(0, LENGTH.size + length - len(self._bytes))
+
+    def feed(self, data: bytes) -> None:
+        self._bytes += data
+
+    def take(self) -> Message | None:
+        """The next message, if all of it is here."""
+        if self.missing:
+            return None
+        (length,) = LENGTH.unpack_from(self._bytes)
+        end = LENGTH.size + length
+        body = bytes(self._bytes[LENGTH.size : end])
+        del self._bytes[:end]
+        try:
+            return self._decoder.decode(body)
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            raise GarbledError(str(error)) from None
+
+    def messages(self) -> Iterator[Message]:
+        while (message := self.take()) is not None:
+            yield message

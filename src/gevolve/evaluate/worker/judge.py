@@ -1,0 +1,238 @@
+"""The one place where facts become verdicts: pure functions, no process and no clock."""
+
+import math
+import signal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gevolve.device.base import Hazard
+from gevolve.errors import one_line
+from gevolve.evaluate.child.sandbox import GaveUpError, GoneError, LateError
+from gevolve.evaluate.protocol import Header
+from gevolve.evaluate.verdict import Verdict
+from gevolve.workload.base import Array
+
+if TYPE_CHECKING:
+    from gevolve.evaluate.child.tasks import Bench
+
+_HOW = {
+    "compile": Verdict.COMPILE,
+    "fuel": Verdict.FUEL,
+    "memory": Verdict.MEMORY,
+    "crash": Verdict.CRASH,
+    "timeout": Verdict.TIMEOUT,
+    "raised": Verdict.CRASH,
+    "divergent-barrier": Verdict.DIVERGENT_BARRIER,
+}
+_HAZARDS = (Verdict.DIVERGENT_BARRIER, Verdict.RACE, Verdict.UNINITIALISED)
+"""Verdicts for hazards; the first tells most."""
+_LONGEST = 300
+
+
+class Fault(Exception):  # noqa: N818  (a verdict on a variant, not a mistake of the caller)
+    """What is wrong with a variant: a verdict other than `ok`, and one line of detail."""
+
+    def __init__(self, verdict: Verdict, detail: str) -> None:
+        detail = " ".join(detail.split())
+        super().__init__(detail if len(detail) <= _LONGEST else detail[: _LONGEST - 1] + "…")
+        self.verdict = verdict
+
+    @property
+    def detail(self) -> str:
+        return str(self)
+
+
+def fault_of(error: Exception, seconds: float) -> Fault:
+    """What it means when a child stopped answering, or answered nonsense."""
+    if isinstance(error, Fault):
+        return error
+    if isinstance(error, GaveUpError):
+        return Fault(_HOW.get(error.message.how, Verdict.CRASH), error.message.detail)
+    if isinstance(error, LateError):
+        return Fault(Verdict.TIMEOUT, f"not done after {seconds:.3g} s")
+    if isinstance(error, GoneError):
+        return Fault(Verdict.CRASH, _ending(error))
+    return Fault(Verdict.CRASH, f"spoiled its channel: {error}")
+
+
+def _ending(gone: GoneError) -> str:
+    if gone.status is None:
+        how = "closed its channel"
+    elif gone.status < 0:
+        how = signal_name(-gone.status)
+    else:
+        how = f"exited with status {gone.status} before it was done"
+    return f"{how}: {gone.tail}" if gone.tail else how
+
+
+def signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def check_time(time: float) -> None:
+    """A time that is no time comes from a device whose counters were overwritten."""
+    if not (math.isfinite(time) and time >= 0):
+        raise Fault(Verdict.CRASH, f"its time is {time}")
+
+
+def check_headers(got: Sequence[Header], want: Sequence[Header], where: str) -> None:
+    """Outputs must have the names, types and shapes of the unedited program's."""
+    if list(got) == list(want):
+        return
+    for g, w in zip(got, want, strict=False):
+        if g != w:
+            raise Fault(Verdict.WRONG, f"{where}: output {g.name} is {_show(g)}, not {_show(w)}")
+    raise Fault(Verdict.WRONG, f"{where}: {len(got)} outputs, not {len(want)}")
+
+
+def _show(header: Header) -> str:
+    return f"{header.dtype}{list(header.shape[:8])}"
+
+
+def check_inputs(changed: Iterable[int], allowed: Iterable[int], where: str) -> None:
+    """Inputs that the unedited program leaves alone must be left alone."""
+    extra = sorted(set(changed) - set(allowed))
+    if extra:
+        raise Fault(Verdict.INPUTS_CHANGED, f"{where}: it wrote to uploaded buffer {extra[0]}")
+
+
+def check_same(first: Mapping[str, Array], second: Mapping[str, Array], where: str) -> None:
+    """Two runs that differ only in the poison of empty memory must agree bit for bit."""
+    for name, differ in _differences(first, second):
+        raise Fault(
+            Verdict.FLAKY,
+            f"{where}: {differ} bytes of output {name} depend on uninitialised memory or chance",
+        )
+
+
+def check_order(first: Mapping[str, Array], second: Mapping[str, Array], where: str) -> None:
+    """Two runs that differ only in the order of threads must agree bit for bit."""
+    for name, differ in _differences(first, second):
+        raise Fault(Verdict.RACE, f"{where}: {differ} bytes of output {name} change with the order")
+
+
+def same(first: Mapping[str, Array], second: Mapping[str, Array]) -> bool:
+    """Whether two runs gave the same outputs, bit for bit."""
+    return not any(_differences(first, second))
+
+
+def _differences(
+    first: Mapping[str, Array], second: Mapping[str, Array]
+) -> Iterator[tuple[str, int]]:
+    """The outputs that differ, and in how many bytes."""
+    for name, array in first.items():
+        differ = int(np.count_nonzero(_bits(array) != _bits(second[name])))
+        if differ:
+            yield name, differ
+
+
+def check_hazards(found: Iterable[Hazard], known: Iterable[Hazard], where: str) -> None:
+    """Hazards that the unedited program does not have, at those places, are a fault."""
+    allowed = list(known)
+    fresh = [hazard for hazard in found if not any(_alike(hazard, one) for one in allowed)]
+    for verdict in _HAZARDS:
+        for hazard in fresh:
+            if hazard.kind == verdict.value:
+                raise Fault(verdict, f"{where}: {hazard.kernel}: {hazard.detail}")
+
+
+def _alike(a: Hazard, b: Hazard) -> bool:
+    """Whether two hazards may be the same one; a place that is not known may be any place."""
+    if (a.kind, a.kernel, len(a.where)) != (b.kind, b.kernel, len(b.where)):
+        return False
+    return _matches(a.where, b.where) or _matches(a.where, (b.where[0], *b.where[:0:-1]))
+
+
+def _matches(a: Sequence[str], b: Sequence[str]) -> bool:
+    return all(
+        x == y or (("?" in (x[-1:], y[-1:])) and x.split()[0] == y.split()[0])
+        for x, y in zip(a, b, strict=True)
+    )
+
+
+def _bits(array: Array) -> Array:
+    """The bytes of an array, all NaNs made alike."""
+    if array.dtype.kind in "fc" and np.isnan(array).any():
+        array = np.where(np.isnan(array), np.array(np.nan, array.dtype), array)
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def measure_error(
+    got: Mapping[str, Array],
+    want: Mapping[str, Array],
+    measure: Callable[[Mapping[str, Array], Mapping[str, Array]], float],
+    where: str,
+) -> float:
+    """The error of the outputs of a case; non-finite is a fault before any comparison."""
+    pairs = {
+        name: _finite(array, want[name], f"{where}: output {name}") for name, array in got.items()
+    }
+    try:
+        return float(
+            measure({n: pair[0] for n, pair in pairs.items()}, {n: p[1] for n, p in pairs.items()})
+        )
+    except Exception as raised:
+        raise Fault(Verdict.CRASH, f"{where}: error() raised {one_line(raised)}") from raised
+
+
+def error_of(
+    bench: "Bench", case: int, got: Mapping[str, Array], want: Mapping[str, Array], where: str
+) -> float:
+    """The error of the outputs of a case, as the workload measures it."""
+    return measure_error(
+        got, want, lambda g, w: bench.workload.measure(g, w, bench.cases[case]), where
+    )
+
+
+def check_near(
+    bench: "Bench", case: int, first: Mapping[str, Array], second: Mapping[str, Array], where: str
+) -> None:
+    """Two runs of a program that is never quite the same must agree but for rounding."""
+    error = error_of(bench, case, second, first, where)
+    if not error <= bench.workload.rounding:
+        raise Fault(Verdict.FLAKY, f"{where}: two runs differ by {error:.3g}")
+
+
+def _finite(got: Array, want: Array, where: str) -> tuple[Array, Array]:
+    """An output and what it should be, with nothing in them that is not a finite number."""
+    fine_got, fine_want = np.isfinite(got), np.isfinite(want)
+    if not fine_want.all():
+        return _match_nonfinite(got, want, fine_got, fine_want, where)
+    if not fine_got.all():
+        raise Fault(
+            Verdict.NONFINITE, f"{where} {_at(~fine_got, got)} where the reference is finite"
+        )
+    return got, want
+
+
+def _match_nonfinite(
+    got: Array, want: Array, fine_got: Array, fine_want: Array, where: str
+) -> tuple[Array, Array]:
+    """Where the reference is NaN or infinite the output must be the same; the rest is compared."""
+    spoiled = fine_want & ~fine_got
+    if spoiled.any():
+        raise Fault(Verdict.NONFINITE, f"{where} {_at(spoiled, got)} where the reference is finite")
+    with np.errstate(invalid="ignore"):
+        differ = ~fine_want & ~((got == want) | (np.isnan(got) & np.isnan(want)))
+    if differ.any():
+        raise Fault(Verdict.WRONG, f"{where} {_at(differ, got)} where the reference is not finite")
+    return np.where(fine_want, got, got.dtype.type(0)), np.where(
+        fine_want, want, want.dtype.type(0)
+    )
+
+
+def _at(mask: Array, values: Array) -> str:
+    index = np.unravel_index(int(np.argmax(mask)), mask.shape)
+    place = ", ".join(str(int(i)) for i in index)
+    return f"is {values[index]} at [{place}]"
+
+
+def check_error(error: float, tolerance: float, where: str) -> None:
+    """An error above the tolerance, or that is no number, is wrong."""
+    if not error <= tolerance:
+        raise Fault(Verdict.WRONG, f"{where}: error {error:.3g} is above {tolerance:.3g}")

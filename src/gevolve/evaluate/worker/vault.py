@@ -1,0 +1,37 @@
+"""Memory that children do not inherit: expected outputs are kept where no variant can read them."""
+
+import mmap
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gevolve.evaluate.protocol import Header
+
+if TYPE_CHECKING:
+    from gevolve.workload.base import Array
+
+
+class Vault:
+    """Room for the outputs of one run, unmapped in every process that is forked from this one."""
+
+    def __init__(self, headers: Sequence[Header]) -> None:
+        self.headers = tuple(headers)
+        self._map = mmap.mmap(
+            -1,
+            max(1, sum(header.nbytes for header in headers)),
+            flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS,
+        )
+        self._map.madvise(mmap.MADV_DONTFORK)
+        self.arrays: dict[str, Array] = {}
+        """The outputs by name, as `fill` left them."""
+        offset = 0
+        for header in headers:
+            array: Array = np.ndarray(header.shape, header.dtype, self._map, offset)
+            self.arrays[header.name] = array
+            offset += header.nbytes
+
+    def fill(self, read: Callable[[memoryview], None]) -> None:
+        """Let `read` put the bytes of all arrays here, in order."""
+        with memoryview(self._map) as view, view[: sum(h.nbytes for h in self.headers)] as part:
+            read(part)

@@ -1,0 +1,155 @@
+"""A worker process: builds the workload once, then judges one patch after another.
+
+Started as ``python -m gevolve.evaluate.worker.worker FD PARENT``. It speaks over the socket FD, ends when the
+process PARENT does, and takes its child, and all that descends from it, with it.
+"""
+
+import os
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+from gevolve.errors import EvaluationError, GevolveError, WorkloadError, one_line
+from gevolve.evaluate.child import linux, sandbox, tasks
+from gevolve.evaluate.protocol import (
+    LARGEST,
+    FromMain,
+    FromWorker,
+    Inbox,
+    Job,
+    Prepare,
+    Refused,
+    Result,
+    Start,
+    frame,
+)
+from gevolve.evaluate.verdict import Evaluation
+from gevolve.evaluate.worker.trial import Trial
+from gevolve.patch import Patch
+from gevolve.workload.base import Case, Split
+from gevolve.workload.locate import line_of, load_workload
+
+_GRACE = 5.0
+"""Seconds beyond the deadline after which the kernel ends a worker that hangs, come what may."""
+
+
+class Worker:
+    """What a worker knows: the workload, a trial for each split asked for, artefacts seen before."""
+
+    def __init__(self, start: Start, main: int) -> None:
+        self._start = start
+        self._main = main
+        self._workload = load_workload(start.spec)
+        self._program = self._workload.restore(start.program)
+        self._device = self._workload.device(start.device)
+        self._trials: dict[Split, Trial] = {}
+        self._known: dict[Split, dict[str, Evaluation]] = {}
+
+    def answer(self, message: Prepare | Job) -> Iterator[FromWorker]:
+        """Answer one message; a split that is met for the first time gives its baseline first."""
+        for split, other in self._trials.items():
+            if split != message.split:
+                other.rest()  # what lasts of one must not be in the way of another
+        if message.split not in self._trials:
+            trial = self._prepare(message.split)
+            self._trials[message.split] = trial
+            self._learn(message.split, trial.baseline.evaluation)
+            yield trial.baseline
+        if isinstance(message, Job):
+            for split, evaluation in message.known:
+                self._learn(split, evaluation)
+            yield Result(message.number, self._evaluate(message))
+
+    def _evaluate(self, job: Job) -> Evaluation:
+        trial = self._trials[job.split]
+        signal.setitimer(signal.ITIMER_REAL, trial.baseline.deadline + _GRACE)
+        known = self._known.setdefault(job.split, {})
+        if not trial.baseline.deterministic and job.split != "search":
+            known = {}  # asked for again, it is to be measured again
+        evaluation = trial.evaluate(Patch.parse(job.patch), known, careful=job.careful)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        self._learn(job.split, evaluation)
+        return evaluation
+
+    def _learn(self, split: Split, evaluation: Evaluation) -> None:
+        if evaluation.reusable:
+            known = self._known.setdefault(split, {})
+            known.setdefault(evaluation.artefact, evaluation)
+            known.setdefault(evaluation.identity, evaluation)
+
+    def _prepare(self, split: Split) -> Trial:
+        start = self._start
+        return Trial(
+            tasks.Bench(self._workload, self._program, self._device, self._cases(split)),
+            split,
+            tolerance=start.tolerance,
+            patience=start.patience,
+            main=self._main,
+        )
+
+    def _cases(self, split: Split) -> list[Case]:
+        try:
+            cases = self._workload.cases(split, self._start.draw)
+        except GevolveError:
+            raise
+        except Exception as error:
+            file = Path(sys.modules[type(self._workload).__module__].__file__ or "")
+            raise WorkloadError(
+                f"{file.name}:{line_of(error, file)}: cannot make the {split} cases: {one_line(error)}"
+            ) from error
+        if not cases:
+            raise WorkloadError(f"{self._workload.name} has no {split} case; ask for at least one")
+        return cases
+
+
+def serve(main: socket.socket) -> None:
+    """Answer messages from the main process until it hangs up."""
+    worker: Worker | None = None
+    inbox: Inbox[FromMain] = Inbox(FromMain, LARGEST)
+    while data := main.recv(1 << 16):
+        inbox.feed(data)
+        for message in inbox.messages():
+            if isinstance(message, Start):
+                sys.path[:] = message.path
+                worker = Worker(message, main.fileno())
+            elif worker is not None:
+                for answer in worker.answer(message):
+                    main.sendall(frame(answer))
+
+
+def _refusal(error: Exception) -> Refused:
+    for kind in type(error).__mro__:
+        if kind.__module__ == GevolveError.__module__:
+            return Refused(kind.__name__, str(error))
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(at.filename).name}:{at.lineno}"
+    return Refused(EvaluationError.__name__, f"a worker cannot go on: {one_line(error)} ({where})")
+
+
+def _leave(*_: object) -> None:
+    sandbox.clear(seconds=1.0, everything=True)
+    os._exit(0)
+
+
+def run(fd: int, parent: int) -> None:
+    """The life of a worker."""
+    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    linux.die_with_parent(parent, signal.SIGTERM)
+    linux.adopt_orphans()
+    linux.dump_no_core()
+    main = socket.socket(fileno=fd)
+    try:
+        serve(main)
+    except (sandbox.OrphanedError, ConnectionError):
+        pass  # the main process is gone
+    except Exception as error:  # noqa: BLE001  (whatever it is, the main process must hear of it)
+        main.sendall(frame(_refusal(error)))
+    _leave()
+
+
+if __name__ == "__main__":
+    run(*map(int, sys.argv[1:]))

@@ -1,0 +1,195 @@
+"""What is written beside an exported file: where it comes from, and what speaks for it."""
+
+import hashlib
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import msgspec
+
+from gevolve.analyze.findings import Interval
+from gevolve.analyze.kept import intervals
+from gevolve.device.ptxas import Resources
+from gevolve.evaluate.verdict import Evaluation
+from gevolve.run.config import Config
+from gevolve.run.store import Row, Store, format_id
+
+_SUITE = "gevolve.suite."
+
+
+class File(msgspec.Struct, frozen=True, kw_only=True):
+    """The file that was written."""
+
+    name: str
+    format: str
+    arch: str | None
+    """The GPU that it was made for; None for what is tied to none."""
+    bytes: int
+    sha256: str
+    judged: bool
+    """Whether it is, byte for byte, the artefact that was judged."""
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of the variant on one set of cases."""
+
+    verdict: str
+    time: float | None
+    ratio: float | None
+    """Its time over the unedited program's on the same cases."""
+    error: float | None
+    detail: str = ""
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """What speaks for the variant, and what does not."""
+
+    validated: bool
+    statement: str
+    """One sentence for people."""
+    device: str
+    checks: tuple[str, ...]
+    """Further ways in which the device ran it, and found nothing that the original does not do."""
+    cases: tuple[str, ...]
+    """The search cases."""
+    splits: dict[str, Judged]
+    """By set of cases, ``search`` first."""
+    interval: Interval | None
+    """The ratio on cases that the search never used, and its bounds; None if it did not pass all."""
+    tolerance: float
+
+
+class Origin(msgspec.Struct, frozen=True, kw_only=True):
+    """The run, the program and the variant in it."""
+
+    workload: str
+    source: str
+    """Where the workload is written down."""
+    seed: int
+    run: str
+    """The command that repeats the run."""
+    export: str
+    """The command that made the file."""
+    variant: str
+    patch: str
+    edits: int
+    program_sha256: str
+    patch_sha256: str
+    artefact_sha256: str
+    """Of what was judged."""
+    run_versions: dict[str, str]
+    versions: dict[str, str]
+    """Of what made the file."""
+    made: str
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    """What a kernel takes of the GPU, in the unedited program and in the variant."""
+
+    before: Resources | None
+    after: Resources
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """All of it."""
+
+    manifest: int = 1
+    file: File
+    evidence: Evidence
+    origin: Origin
+    resources: dict[str, Pair] = {}
+    """By kernel, as ptxas says; empty if it was not asked."""
+    notes: tuple[str, ...] = ()
+
+    def json(self) -> str:
+        """As it is written."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=2).decode() + "\n"
+
+
+def evidence_of(store: Store, config: Config, row: Row, checks: tuple[str, ...]) -> Evidence:
+    """What the run knows of a variant; `checks` are those of its device."""
+    mine = {"search": row.evaluation, **store.validations(row.id)}
+    unedited = {"search": store.variant(0).evaluation, **store.validations(0)}
+    splits = {split: _judged(found, unedited.get(split)) for split, found in mine.items()}
+    failed = [split for split, found in mine.items() if not found.ok]
+    interval = None if failed else intervals(store).get(format_id(row.id))
+    return Evidence(
+        validated=interval is not None,
+        statement=_statement(row, failed, splits, interval),
+        device=config.device,
+        checks=checks if row.evaluation.ok else (),
+        cases=store.get("cases", tuple[str, ...], ()),
+        splits=splits,
+        interval=interval,
+        tolerance=config.tolerance,
+    )
+
+
+def _judged(found: Evaluation, unedited: Evaluation | None) -> Judged:
+    ratio = None
+    if unedited is not None and found.time and unedited.time:
+        ratio = found.time / unedited.time
+    return Judged(
+        verdict=found.verdict.value,
+        time=found.time,
+        ratio=ratio,
+        error=found.error,
+        detail=found.detail,
+    )
+
+
+def _statement(
+    row: Row, failed: list[str], splits: dict[str, Judged], interval: Interval | None
+) -> str:
+    if not row.patch.edits:
+        return "This is the unedited program."
+    if failed:
+        bad = splits[failed[0]]
+        return f"REJECTED: judged {bad.verdict} on the {failed[0]} cases ({bad.detail})."
+    if interval is None:
+        return "NOT VALIDATED: it was judged on the cases of the search only; no gain is claimed."
+    passed = f"It passed on all of its cases ({', '.join(splits)})"
+    if interval.high >= 1:
+        return f"{passed}, but is not shown to be faster there; no gain is claimed."
+    bounds = "" if interval.low == interval.high else f", {interval.low:.4g} to {interval.high:.4g}"
+    return f"{passed}, on those not of the search in {interval.value:.4g} of the time{bounds}."
+
+
+def versions() -> dict[str, str]:
+    """What is installed here of all that has a part in a file."""
+    found: dict[str, str] = {}
+    for name in ("gevolve", "llvmlite", "ziglang", "numpy", "jax", "jaxlib"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def run_command(config: Config) -> str:
+    """The command that repeats a run."""
+    words = ["gevolve run", short_place(config)]
+    words += [f"--device {config.device}", f"--seed {config.seed}"]
+    words += [f"--evals {config.evals}"] if config.evals is not None else []
+    words += [f"--time {config.time:g}"] if config.time is not None else []
+    words += [f"--population {config.population}", f"--preset {config.preset}"]
+    words += [f"--tolerance {config.tolerance:g}"] if config.tolerance else []
+    return " ".join(words)
+
+
+def short_place(config: Config) -> str:
+    """Where the workload is written down: its name in the suite, or a file without its folders."""
+    place, name = config.spec.place, config.spec.name
+    if "/" in place:
+        return f"{Path(place).name}:{name}"
+    return place.rsplit(".", 1)[-1] if place.startswith(_SUITE) else f"{place}:{name}"
+
+
+def sha256(data: bytes | str) -> str:
+    """The hash by which two files can be told apart."""
+    return hashlib.sha256(data if isinstance(data, bytes) else data.encode()).hexdigest()
+
+
+def now() -> str:
+    """The time, in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,56 @@
+"""Scripts that load what was exported: by CuPy, PyCUDA, the CUDA driver API, JAX or gevolve itself."""
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from gevolve.export.scripts import cupy, driver, pycuda
+from gevolve.export.scripts.launches import Launch
+
+Loader = Literal["cupy", "pycuda", "cuda", "none"]
+LOADERS: tuple[Loader, ...] = get_args(Loader)
+
+_KERNELS = {"cupy": cupy.script, "pycuda": pycuda.script, "cuda": driver.script}
+_JAX = '''"""Runs {file} by JAX.
+
+{about}
+The arrays are placeholders of the right types: put your own in.
+"""
+
+from pathlib import Path
+
+import jax
+import jax.export
+import numpy as np
+
+exported = jax.export.deserialize(bytearray(Path(__file__).with_name("{file}").read_bytes()))
+function = jax.jit(exported.call)
+
+flat = [np.zeros(array.shape, array.dtype) for array in exported.in_avals]
+arguments, named = jax.tree.unflatten(exported.in_tree, flat)
+print(jax.tree.map(np.shape, function(*arguments, **named)))
+'''
+_MODEL = '''"""Runs {file} by gevolve, which compiles it with XLA.
+
+{about}
+"""
+
+from pathlib import Path
+
+import gevolve
+
+function = gevolve.load(Path(__file__).with_name("{file}"))
+
+# Call it with NumPy or JAX arrays, in the order of the program's parameters:
+# outputs = function(weights, images)
+print(function)
+'''
+
+
+def kernel_script(loader: Loader, file: str, about: str, launches: Sequence[Launch]) -> str:
+    """A script that launches the kernels of a PTX or cubin file as the workload does; "" for none."""
+    return _KERNELS[loader](file, about, launches) if loader in _KERNELS else ""
+
+
+def model_script(form: str, file: str, about: str) -> str:
+    """A script that calls a model."""
+    return (_JAX if form == "jax" else _MODEL).format(file=file, about=about)

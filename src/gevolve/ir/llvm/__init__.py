@@ -1,0 +1,27 @@
+"""GEVO: GPU kernels in LLVM-IR. source → module → edits → repair → codegen."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from gevolve.ir.llvm.program import LlvmProgram
+from gevolve.ir.llvm.source import read, resolve
+
+
+def load(
+    path: str | Path, *, kernels: Sequence[str] = (), clang_options: Sequence[str] = ()
+) -> LlvmProgram:
+    """Load kernels from a ``.cu``, ``.ll`` or ``.bc`` file.
+
+    Edits stay within the named kernels and the functions that they call; within all if none is
+    named.
+    """
+    text = read(Path(path), clang_options)
+    return LlvmProgram(text, [resolve(text, kernel) for kernel in kernels])
+
+
+def restore(text: str, *, kernels: Sequence[str] = ()) -> LlvmProgram:
+    """The program that has this text, with the same ids."""
+    return LlvmProgram(text, [resolve(text, kernel) for kernel in kernels])
+
+
+__all__ = ["LlvmProgram", "load", "restore"]

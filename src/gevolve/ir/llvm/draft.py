@@ -1,0 +1,237 @@
+"""A module being edited: a copy-on-write view of the index, and the repair that keeps it valid.
+
+Every choice that repair makes is drawn from the edit's seed by ranking (`gevolve.ir.choices`).
+"""
+
+from collections.abc import Iterator
+from itertools import chain, islice
+
+from gevolve.ir.choices import choose
+from gevolve.ir.llvm.index import Index
+from gevolve.ir.llvm.model import Instr
+
+NEAREST = 48
+"""Repair chooses among this many nearest values; farther ones cost time and rarely help."""
+
+
+class Draft:
+    """A working copy of a module; the index below it is never changed."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self._instr: dict[str, Instr | None] = {}
+        self._home: dict[str, str] = {}
+        self._body: dict[str, list[str]] = {}
+        self._users: dict[str, dict[str, None]] = {}
+        self.touched: set[str] = set()
+        """Blocks whose text must be printed again."""
+
+    # Reading
+
+    def get(self, id_: str) -> Instr | None:
+        """The instruction of this id as it stands now; None if it is gone or never was."""
+        if id_ in self._instr:
+            return self._instr[id_]
+        return self.index.instr.get(id_)
+
+    def home(self, id_: str) -> str:
+        return self._home.get(id_) or self.index.home[id_]
+
+    def body(self, block: str) -> list[str] | tuple[str, ...]:
+        return self._body.get(block) or self.index.body[block]
+
+    def users(self, value: str) -> list[str]:
+        """The instructions that use a value, in a fixed order."""
+        if value in self._users:
+            return list(self._users[value])
+        return list(self.index.users.get(value, ()))
+
+    def type_of(self, value: str) -> str | None:
+        """The type of a local value; None if it is gone."""
+        if value in self.index.arg_type:
+            return self.index.arg_type[value]
+        instr = self.get(value)
+        return None if instr is None else instr.type
+
+    def position(self, id_: str) -> tuple[str, int]:
+        block = self.home(id_)
+        return block, self.body(block).index(id_)
+
+    def use_point(self, user: Instr, operand: int) -> tuple[str, int]:
+        """Where an operand must be available: before its user, or at the end of a phi's edge."""
+        if user.opcode == "phi":
+            block = user.blocks[operand]
+            return block, len(self.body(block))
+        return self.position(user.id)
+
+    def available(self, value: str, block: str, position: int) -> bool:
+        """Whether a local value may be used before this position of this block."""
+        owner = self.index.owner[block]
+        if value in self.index.arg_type:
+            return self.index.owner[value] == owner
+        if self.get(value) is None:
+            return False
+        home = self.home(value)
+        if home == block:
+            return self.body(block).index(value) < position
+        if self.index.owner[home] != owner:
+            return False
+        dominance = self.index.dominance[owner]
+        return dominance.reachable(home) and dominance.dominates(home, block)
+
+    def values(self, kind: str, block: str, position: int) -> Iterator[str]:
+        """Local values of a type that may be used here, nearest first, then the arguments."""
+        for id_ in reversed(self.body(block)[:position]):
+            instr = self.get(id_)
+            if instr is not None and instr.type == kind:
+                yield id_
+        owner = self.index.owner[block]
+        for upper in self.index.dominance[owner].chain(block):
+            if upper not in self._body:
+                yield from reversed(self.index.typed[upper].get(kind, ()))
+                continue
+            for id_ in reversed(self._body[upper]):
+                instr = self.get(id_)
+                if instr is not None and instr.type == kind:
+                    yield id_
+        yield from self.index.args[owner].get(kind, ())
+
+    # Changing
+
+    def put(self, instr: Instr) -> None:
+        """Set the instruction of its id, keeping track of who uses what."""
+        old = self.get(instr.id)
+        if old is not None:
+            for operand in old.operands:
+                if operand.local is not None:
+                    self._edit_users(operand.local).pop(instr.id, None)
+        for operand in instr.operands:
+            if operand.local is not None:
+                self._edit_users(operand.local)[instr.id] = None
+        self._instr[instr.id] = instr
+        if old is not None:
+            self.touched.add(self.home(instr.id))
+
+    def insert(self, instr: Instr, block: str, position: int) -> None:
+        self._edit_body(block).insert(position, instr.id)
+        self._home[instr.id] = block
+        self.put(instr)
+
+    def remove(self, id_: str) -> None:
+        """Take out an instruction that nothing uses."""
+        instr = self.get(id_)
+        assert instr is not None
+        block = self.home(id_)
+        self._edit_body(block).remove(id_)
+        for operand in instr.operands:
+            if operand.local is not None:
+                self._edit_users(operand.local).pop(id_, None)
+        self._instr[id_] = None
+
+    def place(self, id_: str, block: str, position: int) -> None:
+        """Move an instruction; the position counts after it has been taken out."""
+        self._edit_body(self.home(id_)).remove(id_)
+        self._edit_body(block).insert(position, id_)
+        self._home[id_] = block
+
+    def exchange(self, one: str, other: str) -> None:
+        """Let two instructions change places."""
+        (block, at), (other_block, other_at) = self.position(one), self.position(other)
+        self._edit_body(block)[at] = other
+        self._edit_body(other_block)[other_at] = one
+        self._home[one], self._home[other] = other_block, block
+
+    def _edit_body(self, block: str) -> list[str]:
+        self.touched.add(block)
+        if block not in self._body:
+            self._body[block] = list(self.index.body[block])
+        return self._body[block]
+
+    def _edit_users(self, value: str) -> dict[str, None]:
+        if value not in self._users:
+            self._users[value] = dict.fromkeys(self.index.users.get(value, ()))
+        return self._users[value]
+
+    # Repair
+
+    def substitute(self, kind: str, block: str, position: int, seed: int, purpose: str) -> str:
+        """A value, argument or constant of a type that may be used here, as operand text."""
+        near = [f"%{value}" for value in islice(self.values(kind, block, position), NEAREST)]
+        constants = self.index.constants_of(self.index.owner[block], kind)
+        found = choose(seed, purpose, [*near, *constants])
+        if found is not None:
+            return found
+        return "null" if kind.startswith("ptr") else "zeroinitializer"
+
+    def repair_inputs(self, instr: Instr, block: str, position: int, seed: int) -> Instr:
+        """Give every operand that is not available at a place one that is."""
+        for number, operand in enumerate(instr.operands):
+            if operand.local is not None and not self.available(operand.local, block, position):
+                purpose = f"in{number}"
+                found = self.substitute(operand.type, block, position, seed, purpose)
+                instr = instr.with_operand(number, found)
+        return instr
+
+    def repair_uses(self, value: str, seed: int) -> int:
+        """Give the uses that a moved value no longer dominates another one; returns those left."""
+        left = 0
+        for user_id in self.users(value):
+            user = self.get(user_id)
+            assert user is not None
+            for number in range(len(user.operands)):
+                operand = user.operands[number]
+                if operand.local != value:
+                    continue
+                block, position = self.use_point(user, number)
+                if self.available(value, block, position):
+                    left += 1
+                    continue
+                purpose = f"out{user_id}.{number}"
+                found = self.substitute(operand.type, block, position, seed, purpose)
+                user = user.with_operand(number, found)
+            self.put(user)
+        return left
+
+    def replace_uses(self, value: str, text: str) -> None:
+        """Let every use of a value use this operand text instead."""
+        for user_id in self.users(value):
+            user = self.get(user_id)
+            assert user is not None
+            for number, operand in enumerate(user.operands):
+                if operand.local == value:
+                    user = user.with_operand(number, text)
+            self.put(user)
+
+    def connect(self, instr: Instr, seed: int) -> bool:
+        """Let one operand of the result's type, where the result is available, use the result."""
+        slots = [f"{user} {number}" for user, number in islice(self._slots(instr), NEAREST)]
+        chosen = choose(seed, "connect", slots)
+        if chosen is None:
+            return False
+        user_id, number = chosen.split()
+        user = self.get(user_id)
+        assert user is not None
+        self.put(user.with_operand(int(number), f"%{instr.id}"))
+        return True
+
+    def _slots(self, instr: Instr) -> Iterator[tuple[str, int]]:
+        """Operands that the result of an instruction could take, nearest first."""
+        home, position = self.position(instr.id)
+        dominance = self.index.dominance[self.index.owner[home]]
+        below = ((block, 0) for block in dominance.below(home))
+        for block, start in chain([(home, position + 1)], below):
+            for id_ in self.body(block)[start:]:
+                user = self.get(id_)
+                if user is None or user.opcode == "phi":
+                    continue
+                for number, operand in enumerate(user.operands):
+                    if operand.type == instr.type and not operand.fixed:
+                        yield id_, number
+            for successor in dict.fromkeys(dominance.successors[block]):
+                for id_ in self.body(successor):
+                    phi = self.get(id_)
+                    if phi is None or phi.opcode != "phi":
+                        break
+                    for number, incoming in enumerate(phi.blocks):
+                        if incoming == block and phi.type == instr.type:
+                            yield id_, number

@@ -1,0 +1,57 @@
+"""Where an instruction comes from in the user's source, from LLVM's debug metadata."""
+
+import re
+from pathlib import PurePath
+from typing import NamedTuple
+
+from gevolve.ir.llvm.model import Instr, Module
+
+_NODE = re.compile(r"^!(\d+) = (?:distinct )?!(DI\w+)\((.*)\)$", re.MULTILINE)
+_FIELD = re.compile(r'(\w+): (?:!(\d+)|"((?:[^"\\]|\\.)*)"|(\w+))')
+_ATTACHED = re.compile(r"!dbg !(\d+)")
+
+
+class Location(NamedTuple):
+    """A line of a source file."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{PurePath(self.file).name}:{self.line}"
+
+
+class Locations:
+    """Looks up the source line of instructions."""
+
+    def __init__(self, module: Module) -> None:
+        text = "\n".join(chunk for chunk in module.chunks if isinstance(chunk, str))
+        self._nodes = {
+            number: (
+                kind,
+                {name: node or string or word for name, node, string, word in _FIELD.findall(body)},
+            )
+            for number, kind, body in _NODE.findall(text)
+        }
+
+    def of(self, instr: Instr) -> Location | None:
+        """The line that an instruction was made for: of inlined code, the line that called it."""
+        match = _ATTACHED.search(instr.parts[-1])
+        return self.node(match.group(1)) if match else None
+
+    def node(self, number: str) -> Location | None:
+        """The line of a DILocation node."""
+        kind, fields = self._nodes.get(number, ("", {}))
+        line = fields.get("line", "0")
+        if kind != "DILocation" or line == "0":
+            return None
+        file = self._file(fields.get("scope", ""))
+        return Location(file, int(line)) if file else None
+
+    def _file(self, scope: str) -> str:
+        for _ in range(64):
+            kind, fields = self._nodes.get(scope, ("", {}))
+            if kind == "DIFile":
+                return fields.get("filename", "")
+            scope = fields.get("file") or fields.get("scope") or ""
+        return ""

@@ -1,0 +1,59 @@
+"""Draws instructions to edit, in proportion to how often their block runs."""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from gevolve.ir.llvm.index import Index
+from gevolve.ir.llvm.model import Instr
+from gevolve.program import Profile
+
+FLOOR = 0.02
+"""A block that never ran is drawn this often, relative to one that ran as often as the mean."""
+TRIES = 64
+
+
+class Sites:
+    """The instructions of some functions, with the weight of each."""
+
+    def __init__(self, index: Index, functions: Iterable[int], profile: Profile | None) -> None:
+        self._index = index
+        self._all = _Weighted(index, sorted(functions), profile)
+        self._of = {number: _Weighted(index, [number], profile) for number in functions}
+
+    def draw(
+        self,
+        rng: np.random.Generator,
+        allowed: Callable[[Instr], bool],
+        *,
+        function: int | None = None,
+        other_than: str | None = None,
+    ) -> str | None:
+        """An instruction that is allowed, from one function or from all; None if none turns up."""
+        pool = self._all if function is None else self._of[function]
+        if not pool.ids:
+            return None
+        for _ in range(TRIES):
+            found = pool.ids[int(np.searchsorted(pool.sums, rng.random(), side="right"))]
+            if found != other_than and allowed(self._index.instr[found]):
+                return found
+        return None
+
+
+class _Weighted:
+    def __init__(self, index: Index, functions: list[int], profile: Profile | None) -> None:
+        self.ids: list[str] = []
+        weights: list[float] = []
+        for number in functions:
+            dominance = index.dominance[number]
+            for block in index.functions[number].blocks:
+                if dominance.reachable(block.id):
+                    runs = 1.0 if profile is None else float(profile.get(block.id, 0.0))
+                    self.ids += index.body[block.id]
+                    weights += [runs] * len(block.body)
+        share = np.asarray(weights, np.float64)
+        mean = float(share.mean()) if len(share) else 0.0
+        share = np.maximum(share, FLOOR * mean) if mean else np.ones_like(share)
+        self.sums = np.cumsum(share) / share.sum() if len(share) else share
+        if len(share):
+            self.sums[-1] = 1.0

@@ -1,0 +1,113 @@
+"""Draws operations to edit, in proportion to a guess of what they cost and how often they run.
+
+Nothing counts how often a block of a model runs, and there is little to learn from it: a loop's trip
+count is mostly a constant in its condition. So the weight of an operation comes from the text
+alone, and it is mild, since a cheap operation (a learning rate, say) may matter as much.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gevolve.ir.stablehlo.draft import CONSTANTS, Draft
+from gevolve.ir.stablehlo.index import TERMINATORS, Facts, Index
+from gevolve.ir.stablehlo.tensor import tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TRIES = 64
+MANY = 10.0
+"""A loop counts as so many runs at most, and as so many if its trip count is not known."""
+CONDITION = 0.05
+"""The condition of a loop is drawn this often, relative to its body: changed, it may not end."""
+
+
+class Sites:
+    """The operations of a program, with the weight of each."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self._draft = Draft(index)  # of the unedited program, to look values up in
+        runs = {name: self._runs(name) for name in index.body}
+        self._ids = list(index.facts)
+        weights = np.asarray(
+            [runs[index.home[id_]] * _work(facts) for id_, facts in index.facts.items()], np.float64
+        )
+        self._sums = np.cumsum(weights) / weights.sum()
+        self._sums[-1] = 1.0
+
+    def draw(
+        self,
+        rng: np.random.Generator,
+        allowed: Callable[[Facts], bool],
+        *,
+        other_than: str | None = None,
+    ) -> str | None:
+        """An operation that is allowed; None if none turns up."""
+        facts = self.index.facts
+        for _ in range(TRIES):
+            found = self._ids[int(np.searchsorted(self._sums, rng.random(), side="right"))]
+            if found != other_than and allowed(facts[found]):
+                return found
+        rest = [id_ for id_ in self._ids if id_ != other_than and allowed(facts[id_])]
+        return rest[int(rng.integers(len(rest)))] if rest else None
+
+    def follows(self, one: str, other: str) -> bool:
+        """Whether the other operation comes right after the one."""
+        body = self.index.body[self.index.home[one]]
+        return body[body.index(one) + 1] == other
+
+    def values(self, target: str, number: int, *, resized: bool) -> list[str]:
+        """What an operand could be instead: values of its type, or those that can be made so."""
+        slot = self.index.facts[target].slots[number]
+        now = self.index.operands[target][number]
+        found = [
+            name
+            for name, kind in self._draft.values(target)
+            if name != now and (kind != slot if resized else kind == slot)
+        ]
+        return found if resized else [*found, *CONSTANTS]
+
+    def _runs(self, block: str) -> float:
+        """How often a block runs, as far as the text says."""
+        holder = self.index.holder[block]
+        if holder is None:
+            return 1.0
+        outer = self._runs(self.index.home[holder[0]])
+        if self.index.facts[holder[0]].name != "stablehlo.while":
+            return outer
+        trips = MANY if (count := self._trips(holder[0])) is None else min(MANY, float(count))
+        return outer * trips * (CONDITION if holder[1] == 0 else 1.0)
+
+    def _trips(self, loop: str) -> int | None:
+        """The bound of a counting loop, if it is a constant."""
+        condition = next(b for b, h in self.index.holder.items() if h == (loop, 0))
+        for id_ in self.index.body[condition]:
+            if self.index.facts[id_].name == "stablehlo.compare":
+                for name in self.index.operands[id_]:
+                    count = self._constant(name)
+                    if count is not None:
+                        return count
+        return None
+
+    def _constant(self, name: str) -> int | None:
+        op = self._draft.get(name)
+        if op is None or op.name != "stablehlo.constant" or not self.index.facts[name].scalable:
+            return None
+        found = re.search(r"dense<(\d+)>", str(op.attributes["value"]))
+        return int(found[1]) if found else None
+
+
+def _work(facts: Facts) -> float:
+    """A mild measure of what an operation costs: 1 for a scalar, 4 for a million elements."""
+    if facts.name in TERMINATORS:
+        return 1.0
+    elements = max((kind.count for kind in map(tensor, facts.results) if kind), default=1)
+    if facts.name in {"stablehlo.dot_general", "stablehlo.convolution"}:
+        elements *= 64
+    return 1.0 + math.log10(max(1, elements)) / 2

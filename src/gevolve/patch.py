@@ -1,0 +1,76 @@
+"""Edits and patches: the genome of the search, as plain data with a text form.
+
+An edit says what to change by ids and carries the seed of every choice that its repair makes, so
+the same patch gives the same variant on any machine. What an edit *does* is the business of the
+program that it is applied to: nothing here knows an IR.
+
+>>> p = Patch.parse("copy i3 i17 #5f3a; delete i9 #1")
+>>> Patch.parse(str(p)) == p
+True
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Self, overload
+
+from gevolve.errors import PatchError
+
+_EDIT = re.compile(r"([a-z-]+)((?: [^\s;#]+)*) #([0-9a-f]+)")
+_WORD = re.compile(r"[^\s;#]+")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edit:
+    """One change: a kind, the ids it names, and the seed of its repair choices."""
+
+    kind: str
+    args: tuple[str, ...]
+    seed: int
+
+    def __str__(self) -> str:
+        return " ".join((self.kind, *self.args, f"#{self.seed:x}"))
+
+    @classmethod
+    @lru_cache(maxsize=1 << 16)  # the variants of a run share most of their edits
+    def parse(cls, text: str) -> Self:
+        match = _EDIT.fullmatch(text.strip())
+        if match is None:
+            raise PatchError(f"not an edit: {text.strip()!r}; expected e.g. 'copy i3 i17 #5f3a'")
+        kind, args, seed = match.groups()
+        return cls(kind, tuple(_WORD.findall(args)), int(seed, 16))
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """An ordered tuple of edits."""
+
+    edits: tuple[Edit, ...] = ()
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.edits))
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read the text form; newlines separate edits as well as semicolons do."""
+        parts = text.replace("\n", ";").split(";")
+        return cls(tuple([Edit.parse(part) for part in parts if part and not part.isspace()]))
+
+    def __len__(self) -> int:
+        return len(self.edits)
+
+    def __iter__(self) -> Iterator[Edit]:
+        return iter(self.edits)
+
+    @overload
+    def __getitem__(self, index: int) -> Edit: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> "Edit | Patch":
+        if isinstance(index, slice):
+            return type(self)(self.edits[index])
+        return self.edits[index]
+
+    def __add__(self, other: "Patch") -> Self:
+        return type(self)(self.edits + other.edits)

@@ -1,0 +1,72 @@
+"""Costs in a terminal: what the cycles of each kernel and line were spent on, before and after."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from gevolve.device.sim.timing import KINDS, Total
+from gevolve.ir.llvm.names import demangle
+
+if TYPE_CHECKING:
+    from gevolve.analyze.cost import Costs
+
+LINES = 10
+"""Of each kernel, this many of the lines that cost most are shown."""
+
+
+def render(costs: Costs) -> RenderableType:
+    """All kernels, each with its kinds of cost and its lines."""
+    rows: list[RenderableType] = [
+        Text(f"Cycles on {costs.device}: unedited → {costs.variant}", style="bold"), Text()
+    ]  # fmt: skip
+    for name, before in costs.before.items():
+        rows += [_kinds(name, before, costs.after.get(name, Total())), Text()]
+        rows += [_lines(before, costs.after.get(name, Total())), Text()]
+    return Group(*rows)
+
+
+def _kinds(name: str, before: Total, after: Total) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column(demangle(name), style="cyan")
+    for heading in ("cycles", *KINDS):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for label, total in (("unedited", before), ("variant", after)):
+        kinds = (f"{total.kinds.get(kind, 0.0):,.0f}" for kind in KINDS)
+        table.add_row(label, f"{total.cycles:,.0f}", *kinds)
+    note = f"occupancy {before.occupancy:.0%} → {after.occupancy:.0%}, {before.launches} launches"
+    if min(before.share, after.share) < 1:
+        note += f", {min(before.share, after.share):.0%} of the work replayed"
+    table.caption = note
+    table.caption_justify = "left"
+    return table
+
+
+def _lines(before: Total, after: Total) -> Table:
+    def spent(total: Total, line: str) -> float:
+        return sum(total.lines.get(line, {}).values())
+
+    lines = sorted(
+        {*before.lines, *after.lines},
+        key=lambda line: (-max(spent(before, line), spent(after, line)), line),
+    )
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("source line", style="cyan", no_wrap=True)
+    for heading in ("unedited", "variant", "change"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("mostly", no_wrap=True)
+    for line in lines[:LINES]:
+        old, new = spent(before, line), spent(after, line)
+        most = before.lines.get(line) or after.lines.get(line) or {}
+        table.add_row(
+            line.rpartition("/")[2],
+            f"{old:,.0f}",
+            f"{new:,.0f}",
+            f"{new - old:+,.0f}",
+            max(most, key=lambda kind: most[kind], default=""),
+        )
+    return table

@@ -1,0 +1,272 @@
+"""What a run looks like in a terminal: a live view while it goes on, tables when it is over."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Self
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from gevolve.analyze.findings import Interval
+    from gevolve.export.variant import Detail
+    from gevolve.run.loop import Progress
+    from gevolve.run.result import Entry, Result
+
+COLOURS = {
+    "ok": "green",
+    "wrong": "yellow",
+    "nonfinite": "yellow",
+    "flaky": "yellow",
+    "inputs-changed": "yellow",
+    "race": "yellow",
+    "divergent-barrier": "yellow",
+    "uninitialised": "yellow",
+    "invalid": "magenta",
+    "compile": "magenta",
+    "crash": "red",
+    "timeout": "red",
+    "fuel": "red",
+    "memory": "red",
+}
+_BARS = "▁▂▃▄▅▆▇█"
+LINE_SECONDS = 10.0
+"""Without a terminal, one line of progress is printed this often."""
+
+
+def factor(value: float) -> str:
+    """A factor with as many digits as say something."""
+    return f"{value:.3f}x" if value < 1.1 else f"{value:.3g}x"
+
+
+def interval_text(interval: Interval) -> str:
+    """How many times as fast, and how far that may be off if it is not certain."""
+    text = factor(1 / interval.value)
+    if interval.runs > 1:
+        text += f" ±{(interval.high / interval.low) ** 0.5 - 1:.1%}"
+    return text
+
+
+def number(value: float) -> str:
+    """A time in the device's unit, short."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.4g}"
+
+
+def clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes}:{rest:02d}"
+
+
+def sparkline(values: list[float], width: int) -> str:
+    """A curve in one line of text, the latest value last."""
+    if not values:
+        return ""
+    step = max(1, -(-len(values) // width))
+    picked = values[::-1][::step][::-1]
+    low, high = min(picked), max(picked)
+    scale = (len(_BARS) - 1) / (high - low) if high > low else 0.0
+    return "".join(_BARS[round((value - low) * scale)] for value in picked)
+
+
+def _table(*, label: bool) -> Table:
+    """An empty table of variants."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    if label:
+        table.add_column("", no_wrap=True)
+    table.add_column("variant", style="cyan", no_wrap=True)
+    table.add_column("time", justify="right", no_wrap=True)
+    table.add_column("speed", justify="right", style="bold", no_wrap=True)
+    table.add_column("error", justify="right", no_wrap=True)
+    table.add_column("edits", justify="right", no_wrap=True)
+    table.add_column("held-out", justify="right", no_wrap=True)
+    table.add_column("fresh", justify="right", no_wrap=True)
+    table.add_column("large", justify="right", no_wrap=True)
+    return table
+
+
+def _cells(entry: Entry) -> tuple[str, ...]:
+    """One variant as a row of such a table. What was not validated is only a candidate."""
+    error = "exact" if entry.exact else f"{entry.error:.2g}"
+    if entry.id == "v0":
+        return (entry.id, number(entry.time), "", error, "", "", "", "")
+    fast = factor(1 / entry.ratio) if entry.ratio > 0 else "-"
+    cells = (entry.id, number(entry.time), fast, error, str(entry.edits))
+    if entry.interval is None:
+        return (*cells, "[yellow]candidate[/]", "", "")
+    fresh = _coloured(interval_text(entry.interval), entry.interval.high)
+    return (*cells, _factor(entry.held_out), fresh, _factor(entry.large))
+
+
+def _factor(ratio: float | None) -> str:
+    """How many times as fast on cases that were checked; nothing if they were not."""
+    return _coloured(factor(1 / ratio), ratio) if ratio else ""
+
+
+def _coloured(text: str, ratio: float) -> str:
+    return f"[{'green' if ratio < 1 else 'red'}]{text}[/]"
+
+
+def front_table(entries: list[Entry], *, limit: int) -> Table:
+    """The front, fastest first."""
+    table = _table(label=False)
+    for entry in entries[:limit]:
+        table.add_row(*_cells(entry))
+    if len(entries) > limit:
+        table.add_row(f"[dim]… {len(entries) - limit} more[/]")
+    return table
+
+
+def verdict_text(verdicts: dict[str, int]) -> Text:
+    """How many variants got each verdict, most frequent first."""
+    total = sum(verdicts.values())
+    text = Text()
+    for name, count in sorted(verdicts.items(), key=lambda item: (-item[1], item[0])):
+        text.append(f"{name} ", style=COLOURS.get(name, ""))
+        text.append(f"{count} ", style="bold")
+        text.append(f"({count / total:.0%})  ", style="dim")
+    return text
+
+
+def _budget(progress: Progress) -> RenderableType:
+    evals, seconds = progress.budget
+    share = max(progress.evaluations / evals, progress.seconds / seconds)
+    limit = f"/{evals:,}" if evals < 1 << 59 else ""
+    until = f" of {clock(seconds)}" if seconds < float("inf") else ""
+    line = Table.grid(padding=(0, 2))
+    line.add_row(
+        ProgressBar(total=1.0, completed=min(1.0, share), width=32),
+        f"[bold]{progress.evaluations:,}[/]{limit} evaluations",
+        f"{progress.rate:.1f}/s",
+        f"{clock(progress.seconds)}{until}",
+        f"generation {progress.generation}",
+    )
+    return line
+
+
+def panel(progress: Progress) -> Panel:
+    """The live view."""
+    rows: list[RenderableType] = [Text(progress.stage, style="dim"), _budget(progress)]
+    if progress.verdicts:
+        rows += [Text(), verdict_text(progress.verdicts)]
+    if progress.front:
+        rows += [Text(), _candidate(progress.front[0])]
+        curve = sparkline([1 / ratio for ratio in progress.curve if ratio > 0], 32)
+        rows += [Text(curve, style="green"), Text()]
+        rows.append(front_table(progress.front, limit=6))
+    title = f"gevolve  [bold]{progress.workload}[/] on {progress.device}, seed {progress.seed}"
+    return Panel(Group(*rows), title=title, title_align="left", box=box.ROUNDED, padding=(0, 1))
+
+
+def _candidate(entry: Entry) -> Text:
+    """The fastest variant so far, which is no gain until it is validated."""
+    if entry.id == "v0":
+        return Text("no candidate yet", style="dim")
+    text = Text(f"{'best' if entry.interval else 'candidate'} {entry.id}  ")
+    text.append(factor(1 / entry.ratio) if entry.ratio > 0 else "-", style="bold")
+    text.append("  exact" if entry.exact else f"  error {entry.error:.2g}")
+    words = "passed all checks" if entry.interval else "on the search cases; checked at the end"
+    text.append(f"   {words}", style="dim")
+    return text
+
+
+class LiveView:
+    """Shows progress on stderr: a panel on a terminal, a line now and then elsewhere."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True)
+        self._live = Live(console=self._console, auto_refresh=False, transient=True)
+        self._next = 0.0
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._console.is_terminal:
+            self._live.stop()
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        if self._console.is_terminal:
+            self._next = now + 0.1
+            self._live.update(panel(progress), refresh=True)
+            return
+        self._next = now + LINE_SECONDS
+        best = f", {_candidate(progress.front[0])}" if progress.front else ""
+        self._console.print(
+            f"{clock(progress.seconds)}  {progress.stage}: {progress.evaluations} evaluations, "
+            f"{progress.rate:.1f}/s{best}",
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
+def summary(result: Result) -> RenderableType:
+    """What is printed when a run is over."""
+    rows: list[RenderableType] = []
+    head = Text()
+    head.append(f"{result.workload} on {result.device}", style="bold")
+    head.append(
+        f"   {result.evaluations:,} evaluations in {clock(result.seconds)}, "
+        f"{result.generations} generations, seed {result.seed}",
+        style="dim",
+    )
+    rows += [head, verdict_text(result.verdicts), Text(), outcome(result), Text()]
+    others = [e for e in result.front if e.id != "v0"]
+    if len(others) > 1:
+        rows += [Text("The front", style="bold"), front_table(result.front, limit=20)]
+        rows.append(Text())
+    rows.append(Text(f"Run: {result.run}", style="dim"))
+    if result.status != "finished":
+        rows.append(Text(f"Stopped early; go on with: gevolve resume {result.run}", style="yellow"))
+    best = result.best
+    if best is not None:
+        rows.append(
+            Text(
+                f"Export: gevolve export {result.run} --variant {best.id} --output FILE",
+                style="dim",
+            )
+        )
+    return Group(*rows)
+
+
+def outcome(result: Result) -> Table:
+    """Baseline, best exact variant, best within the tolerance."""
+    table = _table(label=True)
+    table.add_row("baseline", "v0", number(result.baseline["time"]), *[""] * 6)
+    rows: list[tuple[str, Entry | None]] = [("exact", result.best_exact)]
+    if result.tolerance > 0:
+        rows.append((f"within {result.tolerance:g}", result.best))
+    if result.most_accurate is not None:
+        rows.append(("least error", result.most_accurate))
+    for label, entry in rows:
+        if entry is None:
+            table.add_row(label, "-", "", "no gain", *[""] * 5)
+        else:
+            table.add_row(label, *_cells(entry))
+    return table
+
+
+def details(detail: Detail) -> RenderableType:
+    """One variant, edit by edit."""
+    head = Text(f"{detail.id}  ", style="bold cyan")
+    head.append(detail.verdict, style=COLOURS.get(detail.verdict, ""))
+    if detail.time is not None:
+        head.append(f"   time {number(detail.time)}   error {detail.error:.3g}")
+    for split, verdict in detail.checks.items():
+        head.append(f"   {split}: {verdict}", style="dim")
+    rows: list[RenderableType] = [head]
+    if detail.detail:
+        rows.append(Text(detail.detail))
+    rows += [Text(f"{n:>4}  {edit}") for n, edit in enumerate(detail.edits, 1)]
+    rows += [Text(), Text("patch: " + (detail.patch or "(none)"), style="dim")]
+    return Group(*rows)

@@ -1,0 +1,318 @@
+"""A SQLite file that survives: one writer, durable writes, every row with a checksum.
+
+Here is all that touches SQLite and the lock, and the one place that turns their errors into
+`StoreError`. What the tables mean is the business of `store`.
+"""
+
+import errno
+import fcntl
+import os
+import shutil
+import sqlite3
+import struct
+import zlib
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeVar
+
+import msgspec
+
+from gevolve.errors import StoreError
+
+APPLICATION = 0x6765766F  # "gevolve", in the file's header
+VERSION = 2
+BUSY_SECONDS = 30
+_FLOCK = "hhqqi4x"
+"""Linux's struct flock: type, whence, start, length, process."""
+
+Schema = Mapping[str, Sequence[str]]
+"""Tables by name, each with its columns; every one has `body` and `sum` besides."""
+
+T = TypeVar("T")
+
+
+def statement(table: str, columns: Sequence[str]) -> str:
+    """The SQL that makes a table."""
+    return f"CREATE TABLE {table} ({', '.join([*columns, 'body TEXT', 'sum INTEGER'])})"
+
+
+def encode(value: object) -> str:
+    """JSON text of anything that JSON can hold, msgspec structs and dataclasses included."""
+    return msgspec.json.encode(value).decode()
+
+
+def checksum(*parts: object) -> int:
+    """Differs if any part was damaged: CRC-32 finds every burst of up to four bytes."""
+    return zlib.crc32("\0".join(map(str, parts)).encode("utf-8", "surrogatepass"))
+
+
+class Database:
+    """An open file. All reads are checked, all writes are on the disk when they return."""
+
+    def __init__(self, file: Path, connection: sqlite3.Connection, lock: "Lock | None") -> None:
+        self.file = file
+        self._connection = connection
+        self._lock = lock
+
+    @classmethod
+    def create(
+        cls, file: Path, schema: Schema, rows: Mapping[str, Iterable[Sequence[Any]]]
+    ) -> None:
+        """Make a file with these first rows. It gets its name only when it is complete."""
+        part = file.with_name(f"{file.name}.part")
+        journal = file.with_name(f"{file.name}.part-journal")
+        with explained(file):
+            try:
+                part.unlink(missing_ok=True)
+                journal.unlink(missing_ok=True)  # else SQLite would play it back into the new file
+                connection = sqlite3.connect(part, isolation_level=None)
+                try:
+                    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+                    connection.execute(f"PRAGMA user_version = {VERSION}")
+                    connection.execute("PRAGMA synchronous = FULL")
+                    connection.execute("BEGIN IMMEDIATE")
+                    for table, columns in schema.items():
+                        connection.execute(statement(table, columns))
+                    database = cls(file, connection, None)
+                    for table, values in rows.items():
+                        for row in values:
+                            database.put(table, *row)
+                    connection.execute("COMMIT")
+                finally:
+                    connection.close()
+                part.rename(file)
+                _sync(file.parent)
+            finally:
+                with suppress(OSError):
+                    part.unlink(missing_ok=True)
+                    journal.unlink(missing_ok=True)
+
+    @classmethod
+    def open(cls, file: Path, schema: Schema, lock: "Lock | None") -> Self:
+        """Open a file and check all of it; without a lock, for reading only."""
+        with explained(file):
+            # A reader asks for write access too, if it can be had: what a killed writer left in the
+            # log must be put in order before it can be read.
+            connection = sqlite3.connect(
+                f"{file.resolve().as_uri()}?mode=rw",
+                uri=True,
+                isolation_level=None,
+                timeout=BUSY_SECONDS,
+            )
+            try:
+                connection.execute("PRAGMA trusted_schema = OFF")
+                connection.execute("PRAGMA cell_size_check = ON")
+                database = cls(file, connection, lock)
+                database._check(schema)
+                if lock is None:
+                    connection.execute("PRAGMA query_only = ON")
+                else:
+                    connection.execute("PRAGMA journal_mode = WAL")
+                    connection.execute("PRAGMA synchronous = FULL")
+            except BaseException:
+                connection.close()
+                raise
+            return database
+
+    def close(self) -> None:
+        """Let go of the file. A writer leaves it in a form that read-only media can serve."""
+        with suppress(sqlite3.Error):
+            if self._lock is not None:
+                # Readers may still be at it: then the file stays in WAL mode, which is fine.
+                self._connection.execute("PRAGMA busy_timeout = 0")
+                self._connection.execute("PRAGMA journal_mode = DELETE")
+        with suppress(sqlite3.Error):
+            self._connection.close()
+        if self._lock is not None:
+            self._lock.release()
+
+    def _check(self, schema: Schema) -> None:
+        """Read everything once, so that damage is found now and not in the middle of a run."""
+        (application,) = self._connection.execute("PRAGMA application_id").fetchone()
+        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+        if application != APPLICATION:
+            raise StoreError(
+                f"{self.file}: not the file of a gevolve run, or damaged; restore a copy"
+            )
+        if version != VERSION:
+            age = "a newer" if version > VERSION else "an older"
+            raise StoreError(
+                f"{self.file}: written by {age} gevolve (format {version}, this one reads {VERSION}); "
+                "use that version"
+            )
+        found = self._connection.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL")
+        if sorted(sql for (sql,) in found) != sorted(statement(*item) for item in schema.items()):
+            raise damaged(self.file, "its tables are not those of a run")
+        (report,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if report != "ok":
+            raise damaged(self.file, " ".join(str(report).split()))
+        for table in schema:
+            for *key, body, total in self._connection.execute(f"SELECT * FROM {table}"):  # noqa: S608  (a name of the schema)
+                self._verify(key, body, total)
+
+    def _verify(self, key: Sequence[object], body: object, total: object) -> None:
+        if total != checksum(*key, body):
+            raise damaged(self.file, f"the checksum of row {key[0]} is wrong")
+
+    @contextmanager
+    def transaction(self) -> Generator[None]:
+        """All writes within happen together, or none does."""
+        if self._lock is None:
+            raise StoreError(f"{self.file}: opened for reading only; open it for writing")
+        with explained(self.file):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def put(self, table: str, *row: object) -> None:
+        """Insert a row (key columns, then body), or replace the one with its key."""
+        marks = ", ".join("?" * (len(row) + 1))
+        self._connection.execute(
+            f"INSERT OR REPLACE INTO {table} VALUES ({marks})",  # noqa: S608  (a name of the schema)
+            (*row, checksum(*row)),
+        )
+
+    def rows(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
+        """The rows that a query finds, checked and without their sums; it must select ``*``."""
+        with explained(self.file):
+            found = self._connection.execute(query, parameters).fetchall()
+        for *key, body, total in found:
+            self._verify(key, body, total)
+        return [row[:-1] for row in found]
+
+    def scalar(self, query: str, *parameters: object) -> Any:
+        """The first column of the first row that a query finds; None if there is none."""
+        with explained(self.file):
+            row = self._connection.execute(query, parameters).fetchone()
+        return None if row is None else row[0]
+
+    def decode(self, body: str, kind: type[T]) -> T:
+        """The typed value of a body."""
+        try:
+            return msgspec.json.decode(body, type=kind)
+        except (msgspec.MsgspecError, ValueError, TypeError) as error:
+            raise damaged(self.file, f"{error}") from None
+
+
+class Lock:
+    """The right to write in a folder, held by one process until it ends, however it ends.
+
+    A record lock, because a forked child does not inherit it: when a run is killed, its workers,
+    which may outlive it for a moment, do not keep it from being resumed at once.
+    """
+
+    _held: ClassVar[set[Path]] = set()  # a record lock lets its own process lock again
+
+    def __init__(self, file: Path) -> None:
+        self._path = file.resolve()
+        self._owner = os.getpid()
+        if self._path in self._held:
+            raise self._taken(str(os.getpid()))
+        with explained(file):
+            self._handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                fcntl.lockf(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                owner = os.read(self._handle, 20).decode(errors="replace").strip()
+                os.close(self._handle)
+                if error.errno in {errno.EACCES, errno.EAGAIN}:
+                    raise self._taken(owner) from None
+                raise
+        self._held.add(self._path)
+        with suppress(OSError):  # only for the message above
+            os.ftruncate(self._handle, 0)
+            os.pwrite(self._handle, f"{self._owner}\n".encode(), 0)
+
+    def _taken(self, owner: str) -> StoreError:
+        return StoreError(
+            f"{self._path.parent}: process {owner or 'unknown'} is writing this run; "
+            "wait until it ends, or stop it"
+        )
+
+    @classmethod
+    def held(cls, file: Path) -> bool:
+        """Whether some process has the right to write now; asks, and takes nothing."""
+        if file.resolve() in cls._held:  # to open and close the file would give the right away
+            return True
+        try:
+            handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            question = struct.pack(_FLOCK, fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
+            answer = fcntl.fcntl(handle, fcntl.F_GETLK, question)
+            return struct.unpack(_FLOCK, answer)[0] != fcntl.F_UNLCK
+        except OSError:  # a file system without locks
+            return False
+        finally:
+            os.close(handle)
+
+    def release(self) -> None:
+        if self._path in self._held and os.getpid() == self._owner:
+            self._held.discard(self._path)
+            os.close(self._handle)
+
+
+def damaged(file: Path, detail: str) -> StoreError:
+    return StoreError(f"{file}: the file is damaged ({detail}); restore a copy, or start a new run")
+
+
+@contextmanager
+def explained(file: Path) -> Generator[None]:
+    """Turn the errors of SQLite and of the operating system into one line that says what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        # The low byte is the kind of error; the rest tells where in SQLite it arose.
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        raise _explain(file, code, str(error)) from error
+    except OSError as error:
+        code = {
+            errno.ENOSPC: sqlite3.SQLITE_FULL,
+            errno.EDQUOT: sqlite3.SQLITE_FULL,
+            errno.EACCES: sqlite3.SQLITE_READONLY,
+            errno.EPERM: sqlite3.SQLITE_READONLY,
+            errno.EROFS: sqlite3.SQLITE_READONLY,
+        }.get(error.errno or 0, sqlite3.SQLITE_IOERR)
+        raise _explain(file, code, error.strerror or str(error)) from error
+    except (MemoryError, OverflowError, UnicodeError) as error:  # absurd lengths in a damaged file
+        raise damaged(file, type(error).__name__) from error
+
+
+def _explain(file: Path, code: int, detail: str) -> StoreError:
+    if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(file.parent)):
+        return StoreError(
+            f"{file}: the disk is full; free some space, then `gevolve resume {file.parent}`"
+        )
+    if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}:
+        return StoreError(
+            f"{file}: cannot be written ({detail}); make the folder writable, or choose another"
+        )
+    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        return StoreError(f"{file}: another process keeps it locked; wait until it ends")
+    if code == sqlite3.SQLITE_IOERR:
+        return StoreError(f"{file}: cannot be read or written ({detail}); check the disk")
+    return damaged(file, detail)
+
+
+def _is_full(folder: Path) -> bool:
+    """Whether no more than a few pages fit; SQLite does not always say so itself."""
+    try:
+        return shutil.disk_usage(folder).free < 1 << 16
+    except OSError:
+        return False
+
+
+def _sync(folder: Path) -> None:
+    """Make a change of names in a folder durable."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,321 @@
+"""The search itself: asks for variants to be judged, is told the verdicts, and learns from them.
+
+    search = Search(program, profile, baseline, settings, seed=1)
+    while budget:
+        patches = search.ask()
+        search.tell([evaluate(patch) for patch in patches])
+    print(search.front)
+
+All that is random in generation `g` comes from a generator seeded with ``(seed, g)``. So `ask` is a
+function of the state alone, asking twice is harmless, and a run that was killed in the middle of a
+generation asks for the same patches again when it is resumed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import msgspec
+import numpy as np
+
+from gevolve.errors import OptionError, StoreError, WorkloadError
+from gevolve.evaluate.verdict import Evaluation
+from gevolve.patch import Edit, Patch
+from gevolve.program import Profile, Program
+from gevolve.search import nsga2
+from gevolve.search.credit import Credit, pick
+from gevolve.search.crossover import CROSSOVERS
+from gevolve.search.individual import Individual, admit, front, points, survivors
+from gevolve.search.mutation import append, mutate
+from gevolve.search.settings import Settings
+
+TRIES = 20
+"""How often a child that was judged before is changed again before it is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """A patch that is to be judged, and where it came from."""
+
+    patch: Patch
+    parents: tuple[Individual, ...]
+    kinds: tuple[str, ...]
+    """The kinds of its edits that neither parent had."""
+
+
+class State(msgspec.Struct, frozen=True):
+    """All that the next generation depends on besides the evaluations."""
+
+    seed: int
+    generation: int
+    judged: int
+    """How many patches were told, the unedited program included."""
+    population: list[str]
+    credit: dict[str, tuple[float, float]]
+    stale: int
+
+
+class Search:
+    """NSGA-II over (time, error) on the patches of one program."""
+
+    def __init__(
+        self,
+        program: Program,
+        profile: Profile | None,
+        baseline: Evaluation,
+        settings: Settings,
+        seed: int,
+    ) -> None:
+        if seed < 0:
+            raise OptionError(f"seed is {seed}; it must be 0 or more")
+        unedited = admit(Patch(), baseline, settings)
+        if unedited is None:
+            raise WorkloadError(
+                f"the unedited program is judged {baseline.verdict} ({baseline.detail}); "
+                "correct the workload before searching"
+            )
+        self._program = program
+        self._profile = profile
+        self._settings = settings
+        self._seed = seed
+        self._unedited = unedited
+        self._generation = 0
+        self._population = [unedited]
+        self._front = [unedited]
+        self._credit = Credit(program.kinds, settings.kind_floor)
+        self._stale = 0
+        self._judged = {_essence(unedited.patch)}
+        self._asked: list[Birth] | None = None
+
+    @property
+    def generation(self) -> int:
+        """How many generations have been judged."""
+        return self._generation
+
+    @property
+    def population(self) -> list[Individual]:
+        """The variants that live, best first."""
+        return list(self._population)
+
+    @property
+    def front(self) -> list[Individual]:
+        """Of all variants judged so far those that no other dominates, fastest first."""
+        return list(self._front)
+
+    @property
+    def fastest(self) -> Individual:
+        """The fastest variant within the tolerance."""
+        return self._front[0]
+
+    @property
+    def best(self) -> Individual:
+        """The fastest exact variant."""
+        return self._front[-1]
+
+    @property
+    def hypervolume(self) -> float:
+        """How much of the unit square the front dominates: 0 at the start, 1 is out of reach.
+
+        Time is measured by the unedited program's, error by the tolerance.
+        """
+        scale = (self._unedited.time or 1.0, self._settings.bound or 1.0)
+        return nsga2.hypervolume(points(self._front) / scale)
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The probability with which each edit kind is drawn now."""
+        if self._settings.adaptive:
+            return self._credit.shares()
+        return dict.fromkeys(self._program.kinds, 1 / max(1, len(self._program.kinds)))
+
+    def ask(self) -> list[Patch]:
+        """The patches to be judged next; the same ones until they are told.
+
+        None of them was asked for before. There are fewer than `population` of them if no more new
+        ones can be found, and none if the program has no variant left to offer.
+        """
+        if self._asked is None:
+            self._asked = self._breed()
+        return [birth.patch for birth in self._asked]
+
+    def tell(self, evaluations: Sequence[Evaluation]) -> None:
+        """Take the verdicts on what was asked for, in the same order."""
+        births = self._breed() if self._asked is None else self._asked
+        if len(evaluations) != len(births):
+            raise ValueError(f"{len(births)} patches were asked for, {len(evaluations)} told")
+        born: list[Individual] = []
+        for birth, evaluation in zip(births, evaluations, strict=True):
+            self._judged.add(_essence(birth.patch))
+            child = admit(birth.patch, evaluation, self._settings)
+            self._credit.record(birth.kinds, paid=_improves(child, birth.parents))
+            if child is not None:
+                born.append(child)
+        before = points(self._front)
+        self._front = front(self._front + born)
+        self._stale = self._stale + 1 if np.array_equal(points(self._front), before) else 0
+        self._population = survivors(self._population + born, self._settings)
+        self._generation += 1
+        self._asked = None
+
+    def state(self) -> dict[str, Any]:
+        """All that the next generation depends on besides the evaluations, as JSON can hold it.
+
+        Between `ask` and `tell` it is still the state before `ask`.
+        """
+        state = State(
+            seed=self._seed,
+            generation=self._generation,
+            judged=len(self._judged),
+            population=[str(one.patch) for one in self._population],
+            credit=self._credit.state(),
+            stale=self._stale,
+        )
+        return msgspec.to_builtins(state)
+
+    @classmethod
+    def restore(
+        cls,
+        program: Program,
+        profile: Profile | None,
+        baseline: Evaluation,
+        settings: Settings,
+        state: Mapping[str, Any],
+        judged: Iterable[tuple[Patch, Evaluation]],
+    ) -> Self:
+        """Go on from a state, given what was told until then, in any order."""
+        try:
+            past = msgspec.convert(state, State)
+        except msgspec.ValidationError as error:
+            raise StoreError(
+                f"the run's last generation cannot be read ({error}); start a new run"
+            ) from None
+        search = cls(program, profile, baseline, settings, past.seed)
+        alive = {"": search._unedited}
+        for patch, evaluation in judged:
+            search._judged.add(_essence(patch))
+            one = admit(patch, evaluation, settings)
+            if one is not None:
+                alive[str(patch)] = one
+        if len(search._judged) != past.judged or not alive.keys() >= set(past.population):
+            raise StoreError(
+                f"the run's evaluations do not match its generation {past.generation} "
+                f"({len(search._judged)} found of {past.judged}); start a new run"
+            )
+        search._generation = past.generation
+        search._front = front(alive.values())
+        search._population = [alive[text] for text in past.population]
+        search._credit = Credit.restore(program.kinds, settings.kind_floor, past.credit)
+        search._stale = past.stale
+        return search
+
+    def _breed(self) -> list[Birth]:
+        """The next generation: fresh variants where the population has gaps, else children."""
+        rng = np.random.Generator(np.random.PCG64([self._seed, self._generation]))
+        births: list[Birth] = []
+        taken: set[frozenset[Edit]] = set()
+
+        def add(birth: Birth, limit: int) -> None:
+            essence = _essence(birth.patch)
+            if len(births) < limit and essence not in self._judged and essence not in taken:
+                taken.add(essence)
+                births.append(birth)
+
+        size = self._settings.population
+        for _ in range(size * TRIES):
+            if len(births) >= self._fresh:
+                break
+            add(self._start(rng), size)
+        for _ in range(size * TRIES):
+            if len(births) >= size:
+                break
+            for child in self._children(rng, taken):
+                add(child, size)
+        return births
+
+    @property
+    def _fresh(self) -> int:
+        """How many of the next generation start from the unedited program."""
+        size = self._settings.population
+        if self._generation == 0:
+            return size
+        return min(size - len(self._population), size // 2)
+
+    def _start(self, rng: np.random.Generator) -> Birth:
+        """A fresh variant: the unedited program with a few new edits."""
+        fewest, most = self._settings.initial_edits
+        patch = Patch()
+        for _ in range(int(rng.integers(fewest, most + 1))):
+            edit = self._draw(rng)
+            if edit is not None:
+                patch = append(patch, edit)
+        return Birth(patch, (self._unedited,), tuple(edit.kind for edit in patch))
+
+    def _children(self, rng: np.random.Generator, taken: set[frozenset[Edit]]) -> list[Birth]:
+        """One or two children of parents that tournaments chose.
+
+        A search that is stuck widens: every member of the population may have a child, by mutation
+        alone. Crossing what has been crossed many times over yields little that is new.
+        """
+        settings = self._settings
+        stuck = self._stale >= settings.patience
+        mother = self._parent(rng, by_merit=not stuck)
+        if stuck or rng.random() >= settings.crossover:
+            return [self._mutant(Birth(mother.patch, (mother,), ()), taken, rng, always=True)]
+        father = self._parent(rng, by_merit=True)
+        crossed = CROSSOVERS[settings.crossover_kind](mother.patch, father.patch, rng)
+        return [
+            self._mutant(
+                Birth(patch[: settings.max_edits], (mother, father), ()),
+                taken,
+                rng,
+                always=rng.random() < settings.mutation,
+            )
+            for patch in crossed
+        ]
+
+    def _parent(self, rng: np.random.Generator, *, by_merit: bool) -> Individual:
+        size = len(self._population)
+        return self._population[nsga2.tournament(size, rng) if by_merit else rng.integers(size)]
+
+    def _mutant(
+        self,
+        birth: Birth,
+        taken: set[frozenset[Edit]],
+        rng: np.random.Generator,
+        *,
+        always: bool,
+    ) -> Birth:
+        """Mutate a child; one that was judged before, until it is new."""
+        patch, kinds = birth.patch, birth.kinds
+        for attempt in range(TRIES):
+            essence = _essence(patch)
+            if not (always and attempt == 0) and not (essence in self._judged or essence in taken):
+                break
+            patch, new = mutate(patch, self._settings, lambda: self._draw(rng), rng)
+            kinds += new
+        return Birth(patch, birth.parents, kinds)
+
+    def _draw(self, rng: np.random.Generator) -> Edit | None:
+        """A new edit, of a kind drawn by its share; another kind if there is none of that one."""
+        shares = self.shares
+        while shares:
+            kind = pick(shares, rng)
+            edit = self._program.propose(kind, rng, self._profile)
+            if edit is not None:
+                return edit
+            del shares[kind]
+        return None
+
+
+def _essence(patch: Patch) -> frozenset[Edit]:
+    """What makes a patch worth judging anew: its edits, whose order seldom matters."""
+    return frozenset(patch.edits)
+
+
+def _improves(child: Individual | None, parents: Sequence[Individual]) -> bool:
+    """Whether a child is better than one of its parents, and no worse than the others."""
+    if child is None:
+        return False
+    return any(child.dominates(parent) for parent in parents) and not any(
+        parent.dominates(child) for parent in parents
+    )

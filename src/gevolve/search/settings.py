@@ -1,0 +1,84 @@
+"""How a search is set up: every number that it can be tuned by, and two presets."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gevolve.errors import OptionError
+
+CrossoverKind = Literal["messy", "shared"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The options of a search. The defaults suit a few minutes on two cores."""
+
+    population: int = 32
+    """Variants that live at once, and that are judged in each generation."""
+    crossover: float = 0.7
+    """The share of children that have two parents."""
+    mutation: float = 0.6
+    """The share of crossed children that are mutated as well; the others always are."""
+    crossover_kind: CrossoverKind = "shared"
+    append: float = 0.8
+    """Of all mutations, the share that adds an edit."""
+    drop: float = 0.1
+    """The share that removes an edit; what remains gives one a new repair seed."""
+    initial_edits: tuple[int, int] = (1, 3)
+    """The fewest and the most edits of a fresh variant."""
+    max_edits: int = 64
+    """No patch grows longer than this."""
+    tolerance: float = 0.0
+    """The largest error that a variant may have; `rounding` if that is larger."""
+    rounding: float = 0.0
+    """An error up to this counts as none: the workload's own."""
+    clones: int = 2
+    """How many variants with one and the same artefact may live at once."""
+    adaptive: bool = True
+    """Draw edit kinds by what has paid off so far, rather than all alike."""
+    kind_floor: float = 0.05
+    """No edit kind is ever drawn less often than this."""
+    patience: int = 8
+    """Generations without progress after which the search widens."""
+
+    def __post_init__(self) -> None:
+        if self.population < 4:
+            raise OptionError(f"population is {self.population}; it must be at least 4")
+        for name in ("crossover", "mutation", "append", "drop", "kind_floor"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise OptionError(f"{name} is {getattr(self, name)}; it must be from 0 to 1")
+        if self.append + self.drop > 1:
+            raise OptionError(f"append + drop is {self.append + self.drop}; it must be at most 1")
+        for name in ("tolerance", "rounding"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise OptionError(f"{name} is {getattr(self, name)}; it must be 0 or more")
+        fewest, most = self.initial_edits
+        if not 1 <= fewest <= most <= self.max_edits:
+            raise OptionError(
+                f"initial_edits is {fewest} to {most}; it must lie within 1 to {self.max_edits}"
+            )
+        for name in ("clones", "patience"):
+            if getattr(self, name) < 1:
+                raise OptionError(f"{name} is {getattr(self, name)}; it must be at least 1")
+
+    @property
+    def bound(self) -> float:
+        """The error above which a variant is not kept."""
+        return max(self.tolerance, self.rounding)
+
+
+PRESETS: dict[str, Settings] = {
+    "default": Settings(),
+    "paper": Settings(
+        population=256,
+        crossover=0.8,
+        mutation=0.3,
+        crossover_kind="messy",
+        append=1.0,
+        drop=0.0,
+        initial_edits=(3, 3),
+        max_edits=1024,
+        clones=256,
+        adaptive=False,
+        patience=1 << 30,
+    ),
+}

@@ -1,0 +1,131 @@
+"""Images with their labels: MNIST and CIFAR-10 where `GEVOLVE_DATA` has them, and 8x8 digits always.
+
+Under the folder that `GEVOLVE_DATA` names, the files have their usual names, packed or not:
+
+    mnist/train-images-idx3-ubyte.gz    and the other three
+    cifar10/test_batch.bin.xz           and data_batch_1 to data_batch_5, in the binary layout
+"""
+
+import gzip
+import lzma
+import os
+import zlib
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gevolve.errors import WorkloadError, one_line
+from gevolve.workload.base import Array
+
+_VARIABLE = "GEVOLVE_DATA"
+_UNPACK: dict[str, Callable[[bytes], bytes]] = {
+    "": lambda raw: raw,
+    ".gz": gzip.decompress,
+    ".xz": lzma.decompress,
+}
+
+
+class Images(NamedTuple):
+    """Images as bytes, [count, height, width, channels], and the class of each."""
+
+    images: Array
+    labels: Array
+
+    def part(self, start: int, count: int) -> "Images":
+        """Some of them, which must be there."""
+        if start + count > len(self.labels):
+            raise WorkloadError(
+                f"{_VARIABLE}: {start + count} images are needed and there are {len(self.labels)};"
+                " get the full data set"
+            )
+        return Images(self.images[start : start + count], self.labels[start : start + count])
+
+
+@lru_cache(1)
+def digits() -> Images:
+    """The 1,797 handwritten digits of 8x8 pixels that the package ships, in random order.
+
+    Pixels are 0 to 16. `digits.md` says where they are from.
+    """
+    with np.load(Path(__file__).parent / "digits.npz", allow_pickle=False) as file:
+        return Images(file["images"][..., None], file["labels"])
+
+
+def has_mnist() -> bool:
+    """Whether `GEVOLVE_DATA` leads to MNIST."""
+    return bool(os.environ.get(_VARIABLE)) and (_root() / "mnist").is_dir()
+
+
+def mnist(part: str) -> Images:
+    """MNIST; the part is ``train`` or ``t10k``."""
+    return _mnist(_root(), part)
+
+
+def cifar10(*batches: str) -> Images:
+    """CIFAR-10; the batches are ``test_batch`` and ``data_batch_1`` to ``data_batch_5``."""
+    return _cifar10(_root(), batches)
+
+
+@lru_cache(2)
+def _mnist(root: Path, part: str) -> Images:
+    images = _idx(root, f"mnist/{part}-images-idx3-ubyte", 16).reshape(-1, 28, 28, 1)
+    return Images(images, _idx(root, f"mnist/{part}-labels-idx1-ubyte", 8))
+
+
+@lru_cache(1)
+def _cifar10(root: Path, batches: tuple[str, ...]) -> Images:
+    rows = np.concatenate([_rows(root, f"cifar10/{batch}.bin") for batch in batches])
+    planes = rows[:, 1:].reshape(-1, 3, 32, 32)
+    return Images(np.ascontiguousarray(planes.transpose(0, 2, 3, 1)), rows[:, 0])
+
+
+def _rows(root: Path, name: str) -> Array:
+    raw = np.frombuffer(_read(root, name), np.uint8)
+    if not raw.size or raw.size % 3073:
+        raise WorkloadError(
+            f"{name} is not in CIFAR-10's binary layout: rows of a label and 3072 bytes"
+        )
+    return raw.reshape(-1, 3073)
+
+
+def _idx(root: Path, name: str, header: int) -> Array:
+    raw = _read(root, name)
+    count = int.from_bytes(raw[4:8], "big")
+    size = 28 * 28 if header == 16 else 1
+    if not count or len(raw) != header + count * size:
+        raise WorkloadError(f"{name} is not MNIST's: get the file again")
+    return np.frombuffer(raw, np.uint8, offset=header)
+
+
+def _read(root: Path, name: str) -> bytes:
+    """The bytes of a data file, unpacked."""
+    for suffix, unpack in _UNPACK.items():
+        file = root / (name + suffix)
+        if file.is_file():
+            try:
+                return unpack(file.read_bytes())
+            except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+                raise WorkloadError(f"{file} cannot be read: {one_line(error)}") from error
+    raise WorkloadError(
+        f"{_VARIABLE} has no {name} (nor {name}.gz or .xz): put it under {root}, or set"
+        f" {_VARIABLE} to the folder that holds it"
+    )
+
+
+def _root() -> Path:
+    folder = os.environ.get(_VARIABLE)
+    if not folder:
+        raise WorkloadError(
+            f"set {_VARIABLE} to a folder with cifar10/test_batch.bin, of CIFAR-10's binary version;"
+            " mobilenet-small and 2fcnet need no download"
+        )
+    return Path(folder)
+
+
+def accuracy(scores: Any, labels: Array) -> float:
+    """The share of images whose class has the highest score."""
+    right: Array = np.argmax(scores, -1) == labels
+    return np.count_nonzero(right) / right.size

@@ -1,0 +1,66 @@
+"""What the suite's networks that predict have in common."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gevolve.suite.models import weights
+from gevolve.suite.models.datasets import Images, accuracy
+from gevolve.workload.base import Case, Split
+from gevolve.workload.model import ModelWorkload, Source
+
+
+class Prediction(ModelWorkload):
+    """A MobileNet with trained weights; the error is the share of images that it gets wrong."""
+
+    inputs: ClassVar[tuple[str, ...]] = ("weights", "images")
+    trained: ClassVar[str]
+    """The file with the weights, beside this one."""
+    mean: ClassVar[tuple[float, ...]]
+    spread: ClassVar[tuple[float, ...]]
+    """The mean and standard deviation of the training images, by channel, where white is 1."""
+    white: ClassVar[int]
+    """The largest value of a pixel."""
+    groups: ClassVar[tuple[int, int]]
+    """How many groups of images go through, and how many images are in each."""
+
+    def program(self) -> Source:
+        from gevolve.suite.models.network import predict  # noqa: PLC0415  (JAX loads when needed)
+
+        return predict
+
+    def images(self, split: Split) -> Images:
+        """The images of a split, none of which the network was trained on."""
+        raise NotImplementedError
+
+    @property
+    def count(self) -> int:
+        """How many images a split has."""
+        return self.groups[0] * self.groups[1]
+
+    def data(self, split: Split) -> Case:
+        return self.case(self.images(split))
+
+    def case(self, found: Images) -> Case:
+        """The case of some images, as many as the program takes."""
+        pixels = self.normal(found.images)
+        return Case(
+            weights=_weights(self.trained),
+            images=pixels.reshape(*self.groups, *pixels.shape[1:]),
+            labels=found.labels.reshape(self.groups),
+        )
+
+    def normal(self, images: Any) -> Any:
+        """The images as the network takes them: mean 0 and spread 1, as the training images have."""
+        spread = np.asarray(self.spread, np.float32)
+        return (images / np.float32(self.white) - np.asarray(self.mean, np.float32)) / spread
+
+    def error(self, outputs: Any, data: Case) -> float:
+        return 1 - accuracy(outputs, data.labels)
+
+
+@lru_cache(2)
+def _weights(name: str) -> dict[str, Any]:
+    return weights.load(Path(__file__).parent / name)

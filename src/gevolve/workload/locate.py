@@ -1,0 +1,215 @@
+"""Finding the workload that a user means, so that any process can build the same one again.
+
+A worker process cannot be handed a Python object; it is told where the class is written down (a
+`Spec`: a file or a module, and a name) and builds its own.
+"""
+
+import importlib
+import importlib.util
+import inspect
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple, TypeGuard, TypeVar
+
+import msgspec
+import numpy as np
+
+from gevolve.errors import GevolveError, WorkloadError, one_line
+from gevolve.suite import SUITE, module_of
+from gevolve.workload.base import Workload
+
+_Found = TypeVar("_Found")
+
+
+class Spec(msgspec.Struct, frozen=True):
+    """Where a workload's class is written down."""
+
+    place: str
+    """The absolute path of a Python file, or the name of an importable module."""
+    name: str
+    """The class in it."""
+
+    def __str__(self) -> str:
+        return f"{self.place}:{self.name}"
+
+
+class Found(NamedTuple):
+    """A workload, and where others find it."""
+
+    workload: Workload
+    spec: Spec
+
+
+def find(text: str) -> Found:
+    """The workload that `WORKLOAD.py`, `WORKLOAD.py:Name` or a name from the suite stands for."""
+    place, name = _split(text)
+    if not _is_file(place):
+        place = _suite_module(place)
+    return _build(_module(place), place, name)
+
+
+def load_workload(spec: Spec) -> Workload:
+    """Build the workload of a spec."""
+    return _build(_module(spec.place), spec.place, spec.name).workload
+
+
+def spec_of(workload: Workload) -> Spec:
+    """Where another process finds the class of this workload."""
+    cls = type(workload)
+    name = cls.__qualname__
+    if "." in name:
+        raise WorkloadError(f"{name}: define the class at the top level of a Python file")
+    module = sys.modules.get(cls.__module__)
+    file = getattr(module, "__file__", None)
+    if getattr(module, name, None) is not cls or file is None or not Path(file).is_file():
+        raise WorkloadError(
+            f"{name} is defined in no file: put the class in a Python file and import it from there"
+        )
+    assert module is not None
+    _check_state(workload, _new(cls, Path(file).name))
+    return Spec(_place(module, file), name)
+
+
+def _place(module: ModuleType, file: str) -> str:
+    """A module of a package by its name, for its relative imports; any other by its file."""
+    named = module.__spec__.name if module.__spec__ else module.__name__
+    return named if "." in named else str(Path(file).resolve())
+
+
+def _split(text: str) -> tuple[str, str | None]:
+    place, colon, name = text.rpartition(":")
+    return (place, name) if colon and name.isidentifier() else (text, None)
+
+
+def _is_file(place: str) -> bool:
+    return place.endswith(".py") or "/" in place
+
+
+def _suite_module(name: str) -> str:
+    module = module_of(name)
+    if module is not None:
+        return module
+    raise WorkloadError(
+        f"no workload {name!r}: give a Python file (such as ./{name}.py) or one of {', '.join(SUITE)}"
+    )
+
+
+def _module(place: str) -> ModuleType:
+    if _is_file(place):
+        return _import_file(Path(place).resolve(), place)
+    try:
+        return importlib.import_module(place)
+    except Exception as error:
+        raise WorkloadError(f"cannot import {place}: {one_line(error)}") from error
+
+
+def _import_file(path: Path, shown: str) -> ModuleType:
+    if not path.is_file():
+        raise WorkloadError(f"no such file: {shown}; give the path of a Python workload file")
+    name = "gevolve_workload_" + "".join(c if c.isalnum() else "_" for c in path.stem)
+    loaded = sys.modules.get(name)
+    if loaded is not None and loaded.__file__ == str(path):
+        return loaded
+    if str(path.parent) not in sys.path:  # helper modules beside the file, as for any script
+        sys.path.insert(0, str(path.parent))
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise WorkloadError(f"{shown} is not Python: give the path of a .py file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # classes must be able to name their module while it loads
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        if isinstance(error, GevolveError):
+            raise
+        raise WorkloadError(_import_fault(error, path, shown)) from error
+    return module
+
+
+def _import_fault(error: BaseException, path: Path, shown: str) -> str:
+    line = line_of(error, path)
+    if line is None and isinstance(error, SyntaxError | ValueError):  # it did not even begin
+        line = error.lineno if isinstance(error, SyntaxError) else None
+        return f"{shown}{f':{line}' if line else ''} is not Python: {one_line(error)}"
+    where = f"{shown}:{line}" if line else shown
+    if isinstance(error, SystemExit):
+        return f"{where} exits when imported; put its script under `if __name__ == '__main__':`"
+    return f"{where} cannot be imported: {one_line(error)}"
+
+
+def _build(module: ModuleType, place: str, name: str | None) -> Found:
+    shown = Path(place).name if _is_file(place) else place
+    cls = _pick(module, shown, name)
+    found = str(Path(place).resolve()) if _is_file(place) else place
+    return Found(_new(cls, shown), Spec(found, cls.__name__))
+
+
+def _pick(module: ModuleType, shown: str, name: str | None) -> type[Workload]:
+    if name is not None:
+        cls = getattr(module, name, None)
+        if not _is_workload(cls):
+            held = ", ".join(_workloads(module)) or "none"
+            raise WorkloadError(f"{shown} has no workload {name}; it has {held}")
+        return cls
+    classes = _workloads(module)
+    if not classes:
+        raise WorkloadError(
+            f"{shown} has no workload: define a subclass of gevolve.KernelWorkload or gevolve.ModelWorkload"
+        )
+    if len(classes) > 1:
+        first = next(iter(classes))
+        raise WorkloadError(
+            f"{shown} has several workloads ({', '.join(classes)}); name one, as in {shown}:{first}"
+        )
+    return next(iter(classes.values()))
+
+
+def _workloads(module: ModuleType) -> dict[str, type[Workload]]:
+    """The workload classes that the module itself defines, in order; names with _ are bases."""
+    return {
+        name: cls
+        for name, cls in vars(module).items()
+        if _is_workload(cls) and cls.__module__ == module.__name__ and not name.startswith("_")
+    }
+
+
+def _is_workload(thing: Any) -> TypeGuard[type[Workload]]:
+    return inspect.isclass(thing) and issubclass(thing, Workload)
+
+
+def _new(cls: type[_Found], shown: str) -> _Found:
+    try:
+        return cls()
+    except Exception as error:
+        if isinstance(error, GevolveError):
+            raise
+        raise WorkloadError(
+            f"{shown}: {cls.__name__}() cannot be built without arguments: {one_line(error)}"
+        ) from error
+
+
+def _check_state(given: Workload, rebuilt: Workload) -> None:
+    """Workers build the class afresh, so what was set on this object alone would be lost."""
+    for key in vars(given).keys() | vars(rebuilt).keys():
+        if not _same(vars(given).get(key), vars(rebuilt).get(key)):
+            raise WorkloadError(
+                f"{given.name}: `{key}` differs from what {given.name}() sets, and workers build it"
+                f" afresh; set it in the class, or in a subclass"
+            )
+
+
+def _same(a: Any, b: Any) -> bool:
+    try:
+        return bool(np.all(a == b))
+    except Exception:  # noqa: BLE001  (a user's __eq__ may raise anything; unequal is the safe answer)
+        return False
+
+
+def line_of(error: BaseException, path: Path) -> int | None:
+    """The line of this file where the error passed through last."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+    return lines[-1] if lines else None
