@@ -6,7 +6,9 @@ import sys
 
 import benchmarks
 
-names = sorted(module.name for module in pkgutil.iter_modules(benchmarks.__path__))
+names = sorted(
+    module.name for module in pkgutil.iter_modules(benchmarks.__path__) if not module.ispkg
+)
 names.remove("__main__")
 for name in sys.argv[1:] or names:
     if name not in names:

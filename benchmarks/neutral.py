@@ -4,14 +4,9 @@ Every variant is as fast as the unedited program; the ratios come with noise, an
 validation does. Beside it the same without the common spread, which shows what that is good for.
 """
 
-import sys
-from pathlib import Path
-
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "analyze"))
-
-import neutral
+from benchmarks.synthetic.noise import NOISE, claims, pooled
 
 SEARCHES = 100
 VARIANTS = (1, 4, 16)
@@ -20,14 +15,14 @@ VARIANTS = (1, 4, 16)
 def main() -> None:
     print(f"of {SEARCHES} searches those that claim a gain; in brackets without the common spread")
     print(f"{'noise':26}" + "".join(f"{f'{n} variants':>14}" for n in VARIANTS))
-    for kind, noise in neutral.NOISE.items():
+    for kind, noise in NOISE.items():
         cells = [
             tuple(
                 sum(
-                    neutral.claims(noise, np.random.default_rng([seed, n]), n, floor=floor) > 0
+                    claims(noise, np.random.default_rng([seed, n]), n, floor=floor) > 0
                     for seed in range(SEARCHES)
                 )
-                for floor in (neutral.pooled, lambda _: 0.0)
+                for floor in (pooled, lambda _: 0.0)
             )
             for n in VARIANTS
         ]

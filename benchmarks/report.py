@@ -1,6 +1,6 @@
 """How long the page of a long run takes to write, and what it costs a run to be watched.
 
-The run of 20,000 evaluations is made up (tests/report/made_run.py). The watched run judges 50 variants
+The run of 20,000 evaluations is made up (`benchmarks.synthetic.runs`). The watched run judges 50 variants
 a second from there on; what matters is how much of the machine the watcher takes away, its processor
 time, since a run leaves no core idle. A real search with and without a watcher, in turns, comes last.
 """
@@ -17,9 +17,7 @@ import threading
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "report"))
-from made_run import Maker, explain, fastest, passed
-
+from benchmarks.synthetic.runs import Maker, explain, fastest, passed
 from gevolve.run.store import Store
 
 EVALUATIONS = 20_000

@@ -1,6 +1,6 @@
 """What the parts of the search are worth, on made-up landscapes with known effects.
 
-    python benchmarks/search.py [LANDSCAPES] [EVALUATIONS]
+    python -m benchmarks.search [LANDSCAPES] [EVALUATIONS]
 
 Prints, for each form of the search, how much of the time the best exact variant saves on average
 over the landscapes (with its standard error) and how many evaluations a second the search can feed.
@@ -9,14 +9,10 @@ over the landscapes (with its standard error) and how many evaluations a second 
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "search"))
-
-from landscape import KINDS, Landscape
-
+from benchmarks.synthetic.landscape import KINDS, Landscape
 from gevolve.patch import Patch
 from gevolve.search import PRESETS, Search, Settings
 

@@ -18,7 +18,7 @@ from gevolve.patch import Patch
 
 LAYERS = (4, 62, 85)
 REPEATS = 15
-FIXTURES = Path(__file__).parents[1] / "tests/stablehlo/fixtures"
+FIXTURES = Path(__file__).parents[1] / "tests/ir/stablehlo/fixtures"
 DEADLINE = 60
 
 

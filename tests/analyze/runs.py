@@ -3,15 +3,15 @@
 from pathlib import Path
 
 import msgspec
-import puzzle
 
 from gevolve.evaluate.pool import Local
 from gevolve.patch import Patch
 from gevolve.run.config import Config
 from gevolve.run.store import Store
 from gevolve.workload.locate import Spec
+from tests.analyze import puzzle
 
-SPEC = Spec(puzzle.__file__, "Puzzle")
+SPEC = Spec(puzzle.__name__, "Puzzle")
 
 
 def make(folder: Path, *patches: str, device="puzzle", tolerance=0.0, workers=2) -> Path:

@@ -1,11 +1,11 @@
 """The end of a search: its front is checked, its best minimised, and it can go on as if it were not."""
 
-import puzzle
 import pytest
 
 import gevolve
 from gevolve.analyze.kept import minimised
 from gevolve.run.store import Store
+from tests.analyze import puzzle
 
 
 def search(folder, evals):

@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from runs import edits, make
 
 import gevolve
 from gevolve.analyze.findings import Effect
 from gevolve.analyze.relations import groups, relate
 from gevolve.cli import main
+from tests.analyze.runs import edits, make
 
 
 def effect(ratio):

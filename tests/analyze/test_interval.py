@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from neutral import NOISE, claims
 
+from benchmarks.synthetic.noise import NOISE, claims
 from gevolve.analyze.interval import LEAST, MOST, STUDENT, TOGETHER, certain, estimate
 
 

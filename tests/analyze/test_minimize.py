@@ -4,17 +4,16 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
-import runs
-from runs import edits, make
 
 import gevolve
 from gevolve.analyze.minimize import LOSS
 from gevolve.errors import StoreError
 from gevolve.patch import Patch
 from gevolve.run.store import Store, parse_id
+from tests import ROOT
+from tests.analyze.runs import edits, make
 
 
 def minimal(folder, variant="v1", **options):
@@ -128,7 +127,7 @@ def test_killed_and_asked_again_it_goes_on(tmp_path):
     for rounds in (3, 5):
         process = subprocess.Popen(
             [sys.executable, "-c", SCRIPT, str(folder)], stdout=subprocess.PIPE, text=True,
-            cwd=Path(runs.__file__).parent,
+            cwd=ROOT,
         )  # fmt: skip
         for _ in range(rounds):
             process.stdout.readline()

@@ -6,7 +6,6 @@ import json
 import msgspec
 import pytest
 from rich.console import Console
-from runs import edits, make
 
 import gevolve
 from gevolve.cli import main
@@ -14,6 +13,7 @@ from gevolve.report.analysis import validation
 from gevolve.report.terminal import panel, summary
 from gevolve.run.loop import Progress
 from gevolve.run.store import Store
+from tests.analyze.runs import edits, make
 
 BY_ROTE = edits("save 300", "rote")
 OUTGROWN = edits("save 250", "outgrown")

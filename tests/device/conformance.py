@@ -1,6 +1,6 @@
 """What every kernel device must do, as checks that take a device; the devices are in `test_conformance`.
 
-``python conformance.py cuda:0 CHECK`` runs one of them in a process of its own, which it may break.
+``python -m tests.device.conformance cuda:0 CHECK`` runs one of them in a process of its own, which it may break.
 """
 
 import sys

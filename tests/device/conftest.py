@@ -5,7 +5,7 @@ import pytest
 def _doubles_end():
     """Give back the memory of every double of the CUDA driver that a test made."""
     yield
-    from double import Double
+    from tests.device.cuda.double import Double
 
     while Double.made:
         Double.made.pop().end()

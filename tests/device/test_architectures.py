@@ -13,7 +13,7 @@ from gevolve.suite import KERNELS
 from gevolve.workload.locate import find
 
 ARCHS = ("sm_60", "sm_70", "sm_80", "sm_90")
-OTHERS = sorted((Path(__file__).parents[1] / "llvm" / "kernels").glob("*.cu"))
+OTHERS = sorted((Path(__file__).parents[1] / "ir" / "llvm" / "kernels").glob("*.cu"))
 
 pytestmark = [
     pytest.mark.slow,

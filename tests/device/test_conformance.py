@@ -3,16 +3,16 @@
 import subprocess
 import sys
 from functools import cache
-from pathlib import Path
 
-import conformance
 import pytest
-from double import Double
 
 from gevolve.device.base import open_device
 from gevolve.device.cuda import Cuda
 from gevolve.device.cuda.query import gpus
 from gevolve.errors import DeviceError
+from tests import ROOT
+from tests.device import conformance
+from tests.device.cuda.double import Double
 
 
 @cache
@@ -44,7 +44,8 @@ def test_cuda(check):
     if why_no_gpu():
         pytest.skip(why_no_gpu())
     done = subprocess.run(
-        [sys.executable, Path(conformance.__file__), "cuda:0", check],
+        [sys.executable, "-m", conformance.__name__, "cuda:0", check],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         timeout=120,

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from launches import CHECKS
 
 from gevolve.device.base import Limits, open_device
 from gevolve.ir.llvm.source import read
+from tests.device.launches import CHECKS
 
 HERE = Path(__file__).parent
-SOURCES = sorted((HERE.parent / "llvm" / "fixtures").glob("*.[clb][ulc]"))
+SOURCES = sorted((HERE.parent / "ir" / "llvm" / "fixtures").glob("*.[clb][ulc]"))
 PTX = sorted((HERE / "fixtures").iterdir())
 
 

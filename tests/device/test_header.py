@@ -10,7 +10,7 @@ import pytest
 from gevolve.device.base import Limits, open_device
 from gevolve.ir.llvm.source import kernels, read
 
-FEATURES = Path(__file__).parents[1] / "llvm" / "features"
+FEATURES = Path(__file__).parents[1] / "ir" / "llvm" / "features"
 N = 256
 F, D, I, U = np.float32, np.float64, np.int32, np.uint32  # noqa: E741  (a type, beside F)
 

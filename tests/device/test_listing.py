@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from gevolve.cli import main
-from gevolve.device.base import listing
+from gevolve.device import listing
 from gevolve.device.cuda.query import Found
 from gevolve.errors import DeviceError
 

@@ -1,16 +1,11 @@
 """Model workloads for tests of the evaluator: an honest one, and one whose edits are whole programs."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 
 from gevolve.patch import Patch
 from gevolve.program import Variant
 from gevolve.workload.base import Case
 from gevolve.workload.model import ModelWorkload
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "device"))
 
 
 class HostileProgram:
@@ -21,12 +16,12 @@ class HostileProgram:
 
     @property
     def text(self):
-        from hostile import HONEST
+        from tests.device.xla.hostile import HONEST
 
         return HONEST
 
     def apply(self, patch: Patch) -> Variant:
-        from hostile import MAKERS
+        from tests.device.xla.hostile import MAKERS
 
         text = self.text
         for edit in patch:

@@ -5,7 +5,6 @@ import sys
 import textwrap
 import time
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -13,9 +12,9 @@ from gevolve.errors import EvaluationError, OptionError, WorkloadError
 from gevolve.evaluate.pool import Local
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Patch
-
-from .conformance import MEMORY, SLOW, VERDICTS, EvaluatorConformance, patch, toy
-from .processes import all_gone, parent_of, wait_for, workers_of
+from tests import ROOT
+from tests.evaluate.conformance import MEMORY, SLOW, VERDICTS, EvaluatorConformance, patch, toy
+from tests.evaluate.processes import all_gone, parent_of, wait_for, workers_of
 
 
 class TestLocal(EvaluatorConformance):
@@ -198,9 +197,8 @@ def test_all_go_when_the_main_process_is_killed(kind):
         print("ready", flush=True)
         list(evaluator.results())
     """)
-    root = Path(__file__).parents[2]
     with subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, cwd=root, text=True
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, cwd=ROOT, text=True
     ) as main:
         assert main.stdout is not None
         assert main.stdout.readline() == "ready\n"
@@ -225,11 +223,10 @@ def test_an_interrupt_reaches_the_main_process_only():
             except KeyboardInterrupt:
                 sys.exit(7)
     """)
-    root = Path(__file__).parents[2]
     with subprocess.Popen(
         [sys.executable, "-c", script],
         stdout=subprocess.PIPE,
-        cwd=root,
+        cwd=ROOT,
         text=True,
         start_new_session=True,
     ) as main:
@@ -249,16 +246,14 @@ def test_a_file_that_searches_when_imported_is_refused(tmp_path):
         "class Mine(Toy): pass\n"
         "Local(Mine(), device='toy')\n"
     )
-    root = Path(__file__).parents[2]
     script = f"""
-import sys; sys.path.insert(0, {str(root)!r})
 from gevolve.evaluate.pool import Local
 from gevolve.workload.locate import Spec
 with Local(Spec({str(file)!r}, "Mine"), device="toy") as evaluator:
     evaluator.prepare()
 """
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+        [sys.executable, "-c", script], capture_output=True, cwd=ROOT, text=True, check=False
     )
     assert "WorkloadError: the workload's file starts a search when it is imported" in done.stderr
 

@@ -2,7 +2,6 @@
 
 import os
 import random
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -11,13 +10,11 @@ import pytest
 from gevolve.errors import WorkloadError
 from gevolve.evaluate.pool import Local
 from gevolve.workload.locate import Spec
-
-from .conformance import patch
-from .processes import all_gone, workers_of
+from tests.evaluate.conformance import patch
+from tests.evaluate.processes import all_gone, workers_of
 
 pytest.importorskip("jax")
-sys.path.insert(0, str(Path(__file__).parents[1] / "device"))
-from hostile import MAKERS
+from tests.device.xla.hostile import MAKERS
 
 FILE = str(Path(__file__).with_name("models.py"))
 COUNT = int(os.environ.get("GEVOLVE_HOSTILE", "40"))

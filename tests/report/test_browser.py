@@ -4,11 +4,11 @@ import threading
 import time
 
 import pytest
-from browser import Browser, find_chromium
-from made_run import Maker, make, nasty
 
+from benchmarks.synthetic.runs import Maker, make, nasty
 from gevolve.report.html import write_report
 from gevolve.report.watch import Feed, _Handler, _Server
+from tests.report.browser import Browser, find_chromium
 
 pytestmark = [
     pytest.mark.skipif(find_chromium() is None, reason="needs chromium (Debian: chromium)"),

@@ -1,8 +1,8 @@
 """What a page knows of a run, and that reading in steps comes to the same as reading at once."""
 
 import pytest
-from made_run import POPULATION, TIME, Maker, fastest, make, validate
 
+from benchmarks.synthetic.runs import POPULATION, TIME, Maker, fastest, make, validate
 from gevolve.errors import OptionError, StoreError
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Patch

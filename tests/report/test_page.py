@@ -5,8 +5,8 @@ import re
 
 from hypothesis import given
 from hypothesis import strategies as st
-from made_run import make, nasty
 
+from benchmarks.synthetic.runs import make, nasty
 from gevolve.report.html import write_report
 from gevolve.report.html.page import embed, render
 

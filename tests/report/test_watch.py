@@ -9,8 +9,8 @@ import subprocess
 import sys
 
 import pytest
-from made_run import Maker, make, validate
 
+from benchmarks.synthetic.runs import Maker, make, validate
 from gevolve.errors import OptionError
 from gevolve.report.watch import Feed, watch
 from gevolve.run.database import Lock

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from landscape import KINDS, Landscape
 
+from benchmarks.synthetic.landscape import KINDS, Landscape
 from gevolve.errors import OptionError, StoreError, WorkloadError
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Edit, Patch

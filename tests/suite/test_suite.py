@@ -6,11 +6,8 @@ import pkgutil
 import re
 import signal
 
-import direct
 import numpy as np
 import pytest
-from direct import tiny
-from mistakes import MISTAKES
 
 from gevolve.device.base import Limits, Stopped, open_device
 from gevolve.evaluate.pool import Local
@@ -20,6 +17,9 @@ from gevolve.patch import Edit, Patch
 from gevolve.suite import KERNELS, kernels
 from gevolve.workload.base import SPLITS, Case
 from gevolve.workload.locate import find
+from tests.suite import direct
+from tests.suite.direct import tiny
+from tests.suite.mistakes import MISTAKES
 
 RIGHT, WRONG, STOPPED, FAILED = range(4)
 DEVICE = open_device("sim")

@@ -5,8 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exact import MODES, rounded, same
-from ptx_kernels import DOUBLES, DTYPES, FLOATS, apply, integers, size, wrap
+
+from tests.device.sim.exact import MODES, rounded, same
+from tests.device.sim.kernels import DOUBLES, DTYPES, FLOATS, apply, integers, size, wrap
 
 INTEGERS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")
 WHOLE = {"rni": round, "rzi": math.trunc, "rmi": math.floor, "rpi": math.ceil}

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ptx_kernels import HEADER
 
 from gevolve.device.base import Limits, Stopped
 from gevolve.device.sim import Sim
+from tests.device.sim.kernels import HEADER
 
 HEAD = ".reg .b32 %t, %x<8>; .reg .b64 %a, %w<4>; .reg .pred %p<4>;\n"
 
@@ -184,7 +184,6 @@ def test_traps():
 WILD = """
 import hashlib, sys
 import numpy as np
-sys.path.insert(0, sys.argv[1])
 from gevolve.device.base import Limits, Stopped
 from gevolve.device.sim import Sim
 ptx = open(sys.argv[1] + "/ptx/programs.ptx", "rb").read()

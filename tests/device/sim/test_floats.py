@@ -4,8 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exact import MODES, bf16_to_float, rounded, same, square_root
-from ptx_kernels import DOUBLES, FLOATS, apply, pairs
+
+from tests.device.sim.exact import MODES, bf16_to_float, rounded, same, square_root
+from tests.device.sim.kernels import DOUBLES, FLOATS, apply, pairs
 
 TYPES = {"f32": (np.float32, FLOATS), "f64": (np.float64, DOUBLES)}
 

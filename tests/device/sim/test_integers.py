@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ptx_kernels import apply, integers, pairs, size, wrap
+
+from tests.device.sim.kernels import apply, integers, pairs, size, wrap
 
 KINDS = ("u16", "s16", "u32", "s32", "u64", "s64")
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from ptx_kernels import HEADER
 
 from gevolve.device.base import Limits, Stopped, open_device
 from gevolve.device.sim import Sim
 from gevolve.errors import CompileError, DeviceError, GevolveError, LaunchError, UnsupportedError
+from tests.device.sim.kernels import HEADER
 
 F = np.float32
 TEXT = f"""{HEADER}

@@ -5,11 +5,11 @@ import signal
 
 import numpy as np
 import pytest
-from ptx_kernels import HEADER
 
 from gevolve.device.base import Limits, Stopped
 from gevolve.device.sim import Sim, layout
 from gevolve.errors import LaunchError, UnsupportedError
+from tests.device.sim.kernels import HEADER
 
 F = np.float32
 TABLE = ".const .align 4 .u32 table[4] = {1, 2, 3, 4};\n.global .align 4 .u32 words[4];\n"

@@ -2,11 +2,11 @@ import re
 
 import numpy as np
 import pytest
-from sound import FOLDER, KERNELS, RACY, broken, head, otherwise, run, sound
 
 from gevolve.device.sim import Sim
 from gevolve.evaluate.worker.judge import Fault, check_hazards
 from gevolve.ir.llvm import load
+from tests.device.sim.sound import FOLDER, KERNELS, RACY, broken, head, otherwise, run, sound
 
 
 def test_there_are_enough_of_them():

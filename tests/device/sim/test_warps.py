@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from ptx_kernels import HEADER
 
 from gevolve.device.base import Limits, Stopped
 from gevolve.device.sim import Sim
+from tests.device.sim.kernels import HEADER
 
 ORDERS = ("together", "forward", "backward", "shuffled")
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from timed import kernel
 
 from gevolve.device.base import open_device
 from gevolve.device.sim.program import load
@@ -11,6 +10,7 @@ from gevolve.device.sim.timing import gpus, load_gpu, occupancy
 from gevolve.device.sim.timing.code import _CLASSES, classify
 from gevolve.device.sim.timing.gpu import UNITS, encode
 from gevolve.errors import DeviceError, LaunchError
+from tests.device.sim.timing.timed import kernel
 
 
 def test_there_are_six_gpus():

@@ -1,21 +1,20 @@
 """Launches and runs: what is reported of them, large grids, several launches, several processes."""
 
 import json
-import os
 import subprocess
 import sys
 from functools import cache
-from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
-from timed import at, kernel, timed
 
 from gevolve.device.base import Limits, open_device
 from gevolve.device.sim.timing import KINDS, Timing, Total, by_kernel, gpus, load_gpu
 from gevolve.suite import KERNELS
 from gevolve.workload.locate import find
+from tests import ROOT
+from tests.device.sim.timing.timed import at, kernel, timed
 
 ADD = "add.f32 %f0, %f0, %f1;"
 
@@ -87,7 +86,7 @@ def test_which_of_several_open_devices_it_is_does_not_matter():
 
 SCRIPT = """
 import json, msgspec
-from timed import at, timed
+from tests.device.sim.timing.timed import at, timed
 body = at("%g") + "ld.global.u32 %x0, [%w0]; mul.lo.u32 %x1, %x0, 3;" + at("%x1", to="%w2")
 body += "atom.global.add.u32 %x2, [%w2], 1; bar.sync 0; shfl.sync.bfly.b32 %x3, %x2, 1, 31, -1; st.global.u32 [%w0], %x3;"
 print(json.dumps([msgspec.to_builtins(timed(body, gpu=g, grid=60, block=128)) for g in ("titanx", "a100")]))
@@ -101,7 +100,7 @@ def test_every_process_says_the_same():
             capture_output=True,
             text=True,
             check=True,
-            env=os.environ | {"PYTHONPATH": str(Path(__file__).parent)},
+            cwd=ROOT,
         ).stdout
         for _ in range(2)
     ]

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from timed import at, kernel, timed
 
 from gevolve.device.base import Limits, open_device
 from gevolve.device.sim.timing import load_gpu
+from tests.device.sim.timing.timed import at, kernel, timed
 
 ADD = "add.f32 %f0, %f0, %f1;"
 SLACK = 1.02

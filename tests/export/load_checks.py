@@ -1,4 +1,4 @@
-"""Models written in every form by one process, and used by another: ``python load_checks.py write|use DIR``.
+"""Models written in every form by one process, and used by another: ``python -m tests.export.load_checks write|use DIR``.
 
 JAX does not survive a fork, so neither may be the process of the other tests.
 """
@@ -19,6 +19,7 @@ import gevolve
 from gevolve import Patch
 from gevolve.ir import stablehlo
 from gevolve.ir.stablehlo.export import to_bytecode, to_jax, to_mlir
+from tests import ROOT
 
 CHECKS = {}
 RNG = np.random.default_rng(0)
@@ -27,7 +28,7 @@ WEIGHTS = {
     "rest": [RNG.random(8, np.float32), np.int32(3)],
 }
 X = RNG.random((5, 4), np.float32)
-FIXTURES = Path(__file__).parent / "stablehlo" / "fixtures"
+FIXTURES = ROOT / "tests" / "ir" / "stablehlo" / "fixtures"
 
 
 def network(weights, x):

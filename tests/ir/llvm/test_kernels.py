@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from kernels import KERNELS
 
 from gevolve.device.base import Limits, open_device
+from tests.ir.llvm.kernels import KERNELS
 
 DEVICE = open_device("sim")
 

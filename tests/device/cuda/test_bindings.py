@@ -3,12 +3,12 @@
 import importlib.util
 import subprocess
 import sys
-from pathlib import Path
 
-import conformance
 import pytest
 
-HERE = Path(__file__).parent
+from tests import ROOT
+from tests.device import conformance
+
 HARMLESS = [name for name in conformance.CHECKS if name not in conformance.BREAKING]
 
 
@@ -23,7 +23,8 @@ pytestmark = pytest.mark.skipif(not has_bindings(), reason="cuda-bindings is not
 @pytest.mark.parametrize("checks", [HARMLESS, *([name] for name in sorted(conformance.BREAKING))])
 def test_the_bindings_take_what_cuda_passes(checks, tmp_path):
     done = subprocess.run(
-        [sys.executable, HERE / "libcuda.py", tmp_path, *checks],
+        [sys.executable, "-m", "tests.device.cuda.libcuda", tmp_path, *checks],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         timeout=300,

@@ -1,7 +1,8 @@
 """What is counted of a launch, on kernels small enough to count by hand."""
 
 import pytest
-from timed import PROLOGUE, at, timed
+
+from tests.device.sim.timing.timed import PROLOGUE, at, timed
 
 LOAD = "ld.global.u32 %x0, [%w0];"
 

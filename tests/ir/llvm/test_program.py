@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from gevolve.ir.llvm import load, restore
 from gevolve.ir.llvm.edits import KINDS
 from gevolve.patch import Edit, Patch
+from tests import ROOT
 
 HERE = Path(__file__).parent
-SUITE = HERE.parent.parent / "src" / "gevolve" / "suite" / "kernels"
+SUITE = ROOT / "src" / "gevolve" / "suite" / "kernels"
 SOURCES = sorted(
     [
         *SUITE.glob("*.cu"),

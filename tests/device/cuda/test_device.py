@@ -5,17 +5,17 @@ import os
 import sys
 from pathlib import Path
 
-import conformance
 import numpy as np
 import pytest
-from double import ANYWHERE, FROM_A_KERNEL, OF_CALL, CUstream, Double, MisuseError
-from launches import CHECKS
 
 from gevolve.device.base import Limits, Poisoned, Stopped, expand, open_device
 from gevolve.device.cuda import Cuda, driver, query, selfcheck
 from gevolve.errors import DeviceError, GevolveError, SourceError, UnsupportedError, WorkloadError
+from tests.device import conformance
+from tests.device.cuda.double import ANYWHERE, FROM_A_KERNEL, OF_CALL, CUstream, Double, MisuseError
+from tests.device.launches import CHECKS
 
-FIXTURES = sorted((Path(__file__).parent / "fixtures").iterdir())
+FIXTURES = sorted((Path(__file__).parents[1] / "fixtures").iterdir())
 SAXPY = conformance._built(Cuda)
 
 

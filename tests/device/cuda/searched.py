@@ -9,10 +9,10 @@ import os
 from pathlib import Path
 
 import numpy as np
-from double import Double, demand
 
 import gevolve
 from gevolve.device.cuda import Cuda
+from tests.device.cuda.double import Double, demand
 
 
 class Failing(Double):

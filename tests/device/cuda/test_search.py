@@ -1,23 +1,20 @@
 """Whole searches on `cuda`, through the evaluator's lasting processes, over the double of the driver."""
 
-import sys
 from pathlib import Path
 
 import pytest
-from double import Double
 
 import gevolve
 from gevolve.device.cuda import query
+from tests.device.cuda.double import Double
+from tests.evaluate.processes import all_gone
 
 HERE = Path(__file__).parent
-sys.path.append(str(HERE.parent))
-from evaluate.processes import all_gone  # noqa: E402  (a helper of the evaluator's tests)
 
 
 def search(tmp_path, monkeypatch, *, rate, evals, device="cuda:0"):
     monkeypatch.setenv("GEVOLVE_TEST_RATE", str(rate))
     monkeypatch.setenv("GEVOLVE_TEST_MARK", str(tmp_path / "mark"))
-    monkeypatch.syspath_prepend(HERE)
     options = gevolve.Options(device=device, evals=evals, population=24, out=tmp_path / "run")
     result = gevolve.optimize(HERE / "searched.py", options)
     assert result.evaluations == sum(result.verdicts.values()) == evals

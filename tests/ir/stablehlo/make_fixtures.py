@@ -1,7 +1,7 @@
 """Writes the StableHLO files in fixtures/: programs as other tools would hand them over.
 
 Weights are arguments and the text has no locations. Run it again only to add a program:
-`python tests/stablehlo/make_fixtures.py`.
+`python -m tests.ir.stablehlo.make_fixtures`.
 """
 
 from pathlib import Path

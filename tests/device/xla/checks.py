@@ -1,7 +1,7 @@
 """What the device `xla:cpu` must do, as checks that take one.
 
 JAX does not survive a fork, so none of this may run in the process of the other tests:
-``python xla_checks.py`` runs all checks and prints what went wrong with each, as JSON.
+``python -m tests.device.xla.checks`` runs all checks and prints what went wrong with each, as JSON.
 """
 
 import json

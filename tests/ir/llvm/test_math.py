@@ -5,7 +5,8 @@ import re
 
 import numpy as np
 import pytest
-from hostmath import call
+
+from tests.ir.llvm.hostmath import call
 
 SAMPLES = 60_000
 TYPES = {"float": np.float32, "double": np.float64}

@@ -25,8 +25,6 @@ from gevolve.ir.llvm.apart import ptx_for
 from gevolve.patch import Patch
 from gevolve.run.store import Store
 
-sys.path.insert(0, str(Path(__file__).parent / "device"))
-
 CU = """
 __constant__ float offset[1];
 struct Pair { float scale; int shift; };
@@ -217,7 +215,7 @@ class Driver:
     """The double of the driver, with the two calls that only the script makes."""
 
     def __new__(cls):
-        from double import CUjit_option, Double
+        from tests.device.cuda.double import CUjit_option, Double
 
         class Small(Double):
             def _cuModuleLoadData(self, image):  # noqa: N802  (the driver's name)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import ROOT
+
 SCRIPT = Path(__file__).with_name("load_checks.py")
 CHECKS = re.findall(r"^@check\ndef (\w+)", SCRIPT.read_text(), re.MULTILINE)
 
@@ -17,7 +19,8 @@ def outcomes(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
     for step in ("write", "use"):
         done = subprocess.run(
-            [sys.executable, SCRIPT, step, folder],
+            [sys.executable, "-m", "tests.export.load_checks", step, folder],
+            cwd=ROOT,
             capture_output=True,
             check=False,
             text=True,

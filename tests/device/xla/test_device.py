@@ -1,28 +1,25 @@
-"""The device `xla`. What needs a JAX backend runs in processes of its own: see `xla_checks`, `hostile`."""
+"""The device `xla`. What needs a JAX backend runs in processes of its own: see `checks`, `hostile`."""
 
 import json
 import subprocess
 import sys
-from pathlib import Path
 
-import hostile
 import pytest
-import xla_checks
 
 from gevolve.device.base import open_device
 from gevolve.device.xla import Xla
 from gevolve.device.xla.listing import devices
 from gevolve.errors import DeviceError
-
-HERE = Path(__file__).parent
+from tests import ROOT
+from tests.device.xla import checks, hostile
 
 
 def python(*arguments):
     done = subprocess.run(
-        [sys.executable, *arguments],
+        [sys.executable, "-m", *arguments],
         capture_output=True,
         check=False,
-        cwd=HERE,
+        cwd=ROOT,
         text=True,
         timeout=300,
     )
@@ -32,17 +29,17 @@ def python(*arguments):
 
 @pytest.fixture(scope="module")
 def outcomes():
-    return json.loads(python("xla_checks.py"))
+    return json.loads(python(checks.__name__))
 
 
-@pytest.mark.parametrize("check", xla_checks.CHECKS)
+@pytest.mark.parametrize("check", checks.CHECKS)
 def test_check(check, outcomes):
     assert outcomes[check] == ""
 
 
 @pytest.fixture(scope="module")
 def endings():
-    return json.loads(python("hostile.py"))
+    return json.loads(python(hostile.__name__))
 
 
 @pytest.mark.slow

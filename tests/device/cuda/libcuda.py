@@ -1,6 +1,6 @@
 """A ``libcuda.so.1`` whose functions end in the double, so that NVIDIA's real bindings can be tested.
 
-``python libcuda.py FOLDER CHECK...`` builds it in a folder, loads it, and runs these checks of the
+``python -m tests.device.cuda.libcuda FOLDER CHECK...`` builds it in a folder, loads it, and runs these checks of the
 conformance suite on the device ``cuda:0``, which then knows of no double.
 """
 
@@ -9,8 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import conformance
-from double import (
+from gevolve.device.base import Poisoned, open_device
+from tests.device import conformance
+from tests.device.cuda.double import (
     CUdevice,
     CUdevice_attribute,
     CUdeviceptr,
@@ -19,8 +20,6 @@ from double import (
     CUstream,
     Double,
 )
-
-from gevolve.device.base import Poisoned, open_device
 
 # What the C functions take: "i", "n" and "b" numbers of 4, 8 and 1 bytes, "p" an address on the GPU, "s"
 # a string, "h" a handle, "d" a device, "S" a stream, "a" and "f" attributes; and where results go: "H",
