@@ -310,6 +310,67 @@ def watch_(run: Path, /, *, port: int = 0) -> None:
     watch(run, port, say=lambda line: print(line, flush=True))
 
 
+@app.command(name="calibrate")
+def calibrate_(
+    measured: Path,
+    /,
+    *,
+    device: str,
+    host: str,
+    source: Path | None = None,
+    where: str = "",
+    sample: int = 0,
+    seed: int = 0,
+    workers: int = 1,
+    output: Path | None = None,
+    json: Annotated[bool, _No] = False,
+) -> None:
+    """Compare a model with measured times, to see whether it ranks configurations as a GPU does.
+
+    Parameters
+    ----------
+    measured
+        A cache file of Kernel Tuner or a T4 file, plain or gzipped.
+    device
+        The model to judge, such as sim:a100.
+    host
+        How a configuration is launched: a T1 file, or FILE.py with a gevolve.calibrate.Host.
+    source
+        The kernel that was measured; a T1 file may name it.
+    where
+        Only configurations for which this expression of their parameters holds.
+    sample
+        How many configurations to run; all if not given.
+    seed
+        Which of them are drawn.
+    workers
+        Processes that run configurations.
+    output
+        Write the comparison as a page of HTML to this file.
+    json
+        Print one JSON object on stdout, and nothing else there.
+
+    """
+    from gevolve.calibrate import plot  # noqa: PLC0415  (only this command needs it)
+    from gevolve.calibrate.report import calibrate  # noqa: PLC0415  (only this command needs it)
+
+    with plot.progress() as watch:
+        found = calibrate(
+            measured,
+            host,
+            device,
+            source=source,
+            where=where,
+            sample=sample,
+            seed=seed,
+            workers=workers,
+            watch=watch,
+        )
+    if output:
+        output.write_text(plot.page(found))
+    _print(found, plot.render(found), json=json)
+
+
 @app.command
 def suite() -> None:
     """List the workloads that come with gevolve."""

@@ -31,6 +31,9 @@ class Limits:
     enough: float = math.inf
     """A time that is beyond this need not be exact: a formula for it, times `scale`, will do."""
     scale: float = 1.0
+    whole: bool = True
+    """Whether all blocks of a launch must run; if not, `sim` runs those that it times, and outputs
+    mean nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,6 +147,25 @@ def _build(module: ModuleType, place: str, name: str | None) -> Found:
     return Found(_new(cls, shown), Spec(found, cls.__name__))
 
 
+def build_one(text: str, kind: type[_Found]) -> _Found:
+    """An object of the one class of this kind that ``FILE.py`` or ``FILE.py:Name`` defines."""
+    place, name = _split(text)
+    module = _import_file(Path(place).resolve(), place)
+    classes = {
+        key: cls
+        for key, cls in vars(module).items()
+        if inspect.isclass(cls) and issubclass(cls, kind) and cls.__module__ == module.__name__
+    }
+    if name is None and len(classes) == 1:
+        name = next(iter(classes))
+    if name not in classes:
+        held = ", ".join(classes) or "none"
+        raise WorkloadError(
+            f"{place}: name one {kind.__name__} class, as in {place}:Name; it has {held}"
+        )
+    return _new(classes[name], place)
+
+
 def _pick(module: ModuleType, shown: str, name: str | None) -> type[Workload]:
     if name is not None:
         cls = getattr(module, name, None)

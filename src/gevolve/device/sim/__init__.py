@@ -109,7 +109,11 @@ class Sim:
         # Only lanes that move together, as on a GPU, have a time.
         timed = order == "together" and check is None
         limits = limits or Limits()
-        clock = Clock(self._gpu, limits.enough, limits.scale) if self._gpu and timed else None
+        clock = (
+            Clock(self._gpu, limits.enough, limits.scale, whole=limits.whole)
+            if self._gpu and timed
+            else None
+        )
         watch = Watch() if check == _HAZARDS else None
         number = _ORDERS.index(order)
         return SimGpu(load(artefact), limits, poison, number, seed, clock, watch)

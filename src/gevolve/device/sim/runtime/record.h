@@ -42,6 +42,7 @@ struct record {
   uint64_t words, pending; /* words made so far; instructions of the present block */
   int32_t on, began;       /* whether the present block is recorded, and was from its start */
   int32_t failed;          /* memory ran out */
+  int32_t only;            /* blocks that are not recorded are not run */
   uint32_t slot;           /* the present block's place among the resident ones */
   struct stream warps[LANES];
 };

@@ -247,6 +247,7 @@ static void run_grid(struct launch *l) {
     l->ctaid[2] = (uint32_t)(at / l->nctaid[0] / l->nctaid[1]);
     if (l->shared_size) poison(l, l->shared_base, l->shared_size);
     if (l->record) begin_record(l, at);
+    if (l->record && l->record->only && !l->record->began) continue;
     if (l->hazards) begin_block_hazards(l);
     if (l->waits) {
       run_waiting_block(l, threads, n_warps);

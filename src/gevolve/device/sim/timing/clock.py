@@ -44,8 +44,11 @@ class Clock:
     where the formula, times `scale`, says that the time is beyond what is `enough` to know.
     """
 
-    def __init__(self, gpu: Gpu, enough: float = math.inf, scale: float = 1.0) -> None:
+    def __init__(
+        self, gpu: Gpu, enough: float = math.inf, scale: float = 1.0, *, whole: bool = True
+    ) -> None:
         self._gpu = gpu
+        self._whole = whole
         self._enough = enough
         self._scale = scale
         self._estimates: list[float] = []
@@ -96,7 +99,8 @@ class Clock:
         held = occupancy(self._gpu, threads, registers, shared)
         warps = -(-threads // _LANES)
         blocks = grid[0] * grid[1] * grid[2]
-        trace = Trace(held.blocks * self._gpu.sms, blocks, warps)
+        wave = held.blocks * self._gpu.sms
+        trace = Trace(wave, blocks, warps, only=not self._whole)
         self._pending.append(
             _Launch(program, kernel, held, warps, shared, registers, warps * blocks, trace, written)
         )
@@ -104,7 +108,12 @@ class Clock:
 
     def end(self, instructions: int) -> None:
         """The launch that was begun last is over; it issued so many warp instructions."""
-        self._pending[-1].instructions = instructions
+        launch = self._pending[-1]
+        if not self._whole:  # only what is recorded has run: the rest is like it
+            record = launch.trace.record
+            each = record.instructions / max(record.blocks, 1)
+            instructions = round(each * (launch.warps // launch.warps_per_block))
+        launch.instructions = instructions
 
     def close(self) -> None:
         """Give up what was not asked for."""

@@ -32,7 +32,7 @@ class Record(ctypes.Structure):
         *((name, _u64) for name in ("starts", "n_warps", "warps_room")),
         *((name, _u64) for name in ("lines", "n_lines", "lines_room", "table", "table_size")),
         *((name, _u64) for name in ("blocks", "instructions", "words", "pending")),
-        *((name, _i32) for name in ("on", "began", "failed")),
+        *((name, _i32) for name in ("on", "began", "failed", "only")),
         ("slot", _u32),
         ("warps", _Stream * 32),
     )
@@ -48,10 +48,11 @@ class Record(ctypes.Structure):
 class Trace:
     """What the warps of a launch did; its memory is the runtime's until `close`."""
 
-    def __init__(self, wave: int, blocks: int, warps_per_block: int) -> None:
+    def __init__(self, wave: int, blocks: int, warps_per_block: int, *, only: bool = False) -> None:
         waves = -(-blocks // wave)
         whole = waves <= WAVES + 1 or blocks * warps_per_block <= _FEW
-        self.record = Record(wave=wave, stride=1 if whole else -(-waves // WAVES), room=ROOM)
+        stride = 1 if whole else -(-waves // WAVES)
+        self.record = Record(wave=wave, stride=stride, room=ROOM, only=only)
 
     @property
     def address(self) -> int:
