@@ -45,8 +45,13 @@ class Found(NamedTuple):
 def find(text: str) -> Found:
     """The workload that `WORKLOAD.py`, `WORKLOAD.py:Name` or a name from the suite stands for."""
     place, name = _split(text)
-    if not _is_file(place):
-        place = _suite_module(place)
+    known = module_of(place)
+    if known is None and not _is_file(place):
+        raise WorkloadError(
+            f"no workload {place!r}: give a Python file (such as ./{place}.py) or one of "
+            f"{', '.join(SUITE)}"
+        )
+    place = known or place
     return _build(_module(place), place, name)
 
 
@@ -85,15 +90,6 @@ def _split(text: str) -> tuple[str, str | None]:
 
 def _is_file(place: str) -> bool:
     return place.endswith(".py") or "/" in place
-
-
-def _suite_module(name: str) -> str:
-    module = module_of(name)
-    if module is not None:
-        return module
-    raise WorkloadError(
-        f"no workload {name!r}: give a Python file (such as ./{name}.py) or one of {', '.join(SUITE)}"
-    )
 
 
 def _module(place: str) -> ModuleType:

@@ -1,0 +1,90 @@
+"""The papers' kinds of program: each agrees with its reference, without a hazard, on cases that differ."""
+
+import itertools
+import pkgutil
+
+import numpy as np
+import pytest
+
+from gevolve.device.base import Limits, open_device
+from gevolve.suite import PAPERS, papers
+from gevolve.workload.base import SPLITS
+from gevolve.workload.locate import find
+
+DEVICE = open_device("sim")
+SAME_VALUE = {"papers/bfs"}
+"""Programs in which several threads raise one flag, as the published ones do."""
+
+
+@pytest.fixture(params=PAPERS)
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def workload(name):
+    return find(name).workload
+
+
+def outputs(value):
+    return value if isinstance(value, dict) else {"out": value}
+
+
+def run(workload, artefact, case, check=None):
+    gpu = DEVICE.open(artefact, Limits(), check=check)
+    try:
+        return outputs(workload.run(gpu, case)), gpu.usage()
+    finally:
+        gpu.close()
+
+
+def assert_agrees(workload, got, case):
+    want = outputs(workload.reference(case))
+    assert {k: (v.shape, v.dtype) for k, v in got.items()} == {
+        k: (v.shape, v.dtype) for k, v in want.items()
+    }
+    assert all(np.all(np.isfinite(v)) for v in got.values())
+    assert workload.measure(got, want, case) <= workload.rounding
+
+
+def same(one, other):
+    return list(one) == list(other) and all(np.array_equal(one[k], other[k]) for k in one)
+
+
+def test_the_table_names_every_workload():
+    modules = [f"papers/{module.name}" for module in pkgutil.iter_modules(papers.__path__)]
+    assert sorted(PAPERS) == sorted(modules)
+
+
+def test_agrees_with_its_reference_without_a_hazard(name, workload):
+    artefact = DEVICE.build(workload.load().text)
+    for case in workload.cases("search") + workload.cases("held-out"):
+        assert_agrees(workload, run(workload, artefact, case)[0], case)
+    got, usage = run(workload, artefact, workload.cases("search")[0], DEVICE.checks[0])
+    assert_agrees(workload, got, workload.cases("search")[0])
+    assert not usage.hazards or name in SAME_VALUE
+
+
+@pytest.mark.slow
+def test_agrees_on_fresh_and_large_cases(workload):
+    artefact = DEVICE.build(workload.load().text)
+    for case in workload.cases("fresh", 1) + workload.cases("large"):
+        assert_agrees(workload, run(workload, artefact, case)[0], case)
+
+
+def test_every_parameter_varies(workload):
+    """What is the same in all cases would be an assumption of every result."""
+    cases = [case for draw in range(8) for case in workload.cases("fresh", draw)]
+    for key in cases[0]:
+        assert any(not np.array_equal(cases[0][key], case[key]) for case in cases[1:]), key
+
+
+def test_cases_of_all_splits_differ(workload):
+    cases = [case for split in SPLITS for case in workload.cases(split)]
+    assert not any(same(a, b) for a, b in itertools.combinations(cases, 2))
+
+
+def test_reference_leaves_the_case_alone(workload):
+    (case, *_), (again, *_) = workload.cases("search"), workload.cases("search")
+    workload.reference(case)
+    assert same(case, again)
