@@ -292,10 +292,10 @@ def test_without_jax_one_line_names_the_extra():
             "            raise ModuleNotFoundError(name, name=name)\n"
             "sys.meta_path.insert(0, Absent())\n"
             "from gevolve.workload.locate import find\n"
-            "from gevolve.errors import WorkloadError\n"
+            "from gevolve.errors import MissingPackageError\n"
             "try:\n"
             f"    find({name!r}).workload.load()\n"
-            "except WorkloadError as error:\n"
+            "except MissingPackageError as error:\n"
             "    print(error)\n"
         )
         assert done.stdout == "models need JAX; in a checkout of gevolve: pip install './[ml]'\n", (

@@ -16,7 +16,7 @@ from tests.device.xla import checks, hostile
 
 def python(*arguments):
     done = subprocess.run(
-        [sys.executable, "-m", *arguments],
+        [sys.executable, *arguments],
         capture_output=True,
         check=False,
         cwd=ROOT,
@@ -29,7 +29,7 @@ def python(*arguments):
 
 @pytest.fixture(scope="module")
 def outcomes():
-    return json.loads(python(checks.__name__))
+    return json.loads(python("-m", checks.__name__))
 
 
 @pytest.mark.parametrize("check", checks.CHECKS)
@@ -39,7 +39,7 @@ def test_check(check, outcomes):
 
 @pytest.fixture(scope="module")
 def endings():
-    return json.loads(python(hostile.__name__))
+    return json.loads(python("-m", hostile.__name__))
 
 
 @pytest.mark.slow

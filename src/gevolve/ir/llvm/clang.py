@@ -79,7 +79,7 @@ def _bundled(path: Path, options: Sequence[str]) -> subprocess.CompletedProcess[
             *(
                 "-include",
                 str(_INCLUDE / "gevolve_cuda.h"),
-                f"-DGEVO_CONTRACT={_contract(options)}",
+                f"-DGEVOLVE_CONTRACT={_contract(options)}",
             ),
             *("-fdebug-compilation-dir=.", f"-ffile-prefix-map={library}/="),
             *(f"-ffile-prefix-map={_INCLUDE}/=", f"-ffile-prefix-map={path.parent}/="),
