@@ -6,7 +6,8 @@
     ├── SourceError          a kernel source could not be turned into a program
     │   ├── CompileError     clang rejected it (its own words are in the message)
     │   └── UnsupportedError it uses something that gevolve cannot run; the message names it
-    ├── PatchError           text that is not a patch
+    ├── PatchError           text that is not a patch, or an edit that no edit kind can read
+    ├── PluginError          what another package adds cannot be loaded, or does not fit
     ├── WorkloadError        the user's workload file is missing something or misbehaves
     ├── OptionError          a command-line option or argument is out of range
     ├── DeviceError          a device name is unknown, or the device is not there
@@ -37,7 +38,11 @@ class UnsupportedError(SourceError):
 
 
 class PatchError(GevolveError, ValueError):
-    """Text that is not a patch."""
+    """Text that is not a patch, or an edit that no edit kind of the program can read."""
+
+
+class PluginError(GevolveError):
+    """What another package adds cannot be loaded, or does not fit."""
 
 
 class WorkloadError(GevolveError):

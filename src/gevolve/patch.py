@@ -1,8 +1,8 @@
 """Edits and patches: the genome of the search, as plain data with a text form.
 
-An edit says what to change by ids and carries the seed of every choice that its repair makes, so
-the same patch gives the same variant on any machine. What an edit *does* is the business of the
-program that it is applied to: nothing here knows an IR.
+An edit names what to change by ids, and carries the seed of every choice that its repair makes. So
+the same patch gives the same variant on any machine. Nothing here knows an IR: what an edit *does*,
+and whether it has the fields that it needs, is for the edit kind to say (`gevolve.ir.edit_kind`).
 
 >>> p = Patch.parse("copy i3 i17 #5f3a; delete i9 #1")
 >>> Patch.parse(str(p)) == p
@@ -23,7 +23,7 @@ _WORD = re.compile(r"[^\s;#]+")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edit:
-    """One change: a kind, the ids it names, and the seed of its repair choices."""
+    """One change: the name of its kind, the words of its fields, the seed of its repair choices."""
 
     kind: str
     args: tuple[str, ...]
@@ -40,6 +40,11 @@ class Edit:
             raise PatchError(f"not an edit: {text.strip()!r}; expected e.g. 'copy i3 i17 #5f3a'")
         kind, args, seed = match.groups()
         return cls(kind, tuple(_WORD.findall(args)), int(seed, 16))
+
+
+def is_word(text: str) -> bool:
+    """Whether a patch can hold this text as one field of an edit."""
+    return _WORD.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -24,14 +24,19 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What sets one variant apart from another, in words."""
+    """What an edit does, or how two variants differ, in words."""
 
-    theme: str
-    """The recognisable class, such as ``barrier removed``."""
     sentence: str
     """What happens, plainly, such as ``removes the barrier at hotspot.cu:44``."""
-    line: str = ""
-    """The source line, such as ``hotspot.cu:44``; empty if it is not known."""
+    theme: str = ""
+    """The recognizable class, such as ``barrier removed``; empty if it is none."""
+    lines: tuple[str, ...] = ()
+    """The source lines that it is about, such as ``hotspot.cu:44``, the most important one first."""
+
+    @property
+    def line(self) -> str:
+        """The source line that it is about; empty if that is not known."""
+        return self.lines[0] if self.lines else ""
 
 
 class Program(Protocol):
@@ -57,35 +62,27 @@ class Program(Protocol):
         ...
 
     def apply(self, patch: Patch) -> Variant:
-        """Materialise a patch; an edit that cannot be applied is skipped, never an error."""
+        """Materialize a patch. An edit whose target is gone is skipped, and the variant says so.
+
+        An edit that is none of this program's edit kinds, or has the wrong fields, is a `PatchError`.
+        """
         ...
 
     def verify(self, text: str) -> str | None:
         """Why the IR's own verifier rejects this text, or None if it accepts it."""
         ...
 
-    def marked(self) -> str:
+    def instrumented(self) -> str:
         """The unedited program with a mark in every block, which a device counts as it runs."""
         ...
 
-    def describe(self, edit: Edit) -> str:
-        """One line for people: what the edit does, with source lines where they are known."""
+    def describe(self, edit: Edit) -> Change:
+        """What an edit does, in one line for people; its text form if it is none of this program."""
         ...
 
-    def contrast(self, before: Patch, after: Patch) -> Change | None:
-        """What the second variant does that the first does not; None if nothing recognisable.
+    def difference(self, before: Patch, after: Patch) -> Change | None:
+        """What the second variant does that the first does not; None if nothing recognizable.
 
-        It is seen in what is left of both when they are optimised, so both must be valid.
+        It is seen in what is left of both when they are optimized, so both must be valid.
         """
         ...
-
-
-def restore(ir: Literal["llvm", "stablehlo"], text: str) -> Program:
-    """The program in this IR that has this text, with the same ids."""
-    if ir == "stablehlo":
-        from gevolve.ir import stablehlo  # noqa: PLC0415  (JAX loads when the first model does)
-
-        return stablehlo.restore(text)
-    from gevolve.ir import llvm  # noqa: PLC0415  (LLVM loads when the first kernel does)
-
-    return llvm.restore(text)

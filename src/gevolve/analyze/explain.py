@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from gevolve.analyze.findings import Effect, Explanation, Pair, Story
@@ -31,7 +30,6 @@ FUEL = 1 << 26
 """Loop iterations that one thread may need when its cost is taken, which no variant that passed does."""
 NOISE, VARIES = 2.0, 0.03
 """Where times vary, equal ones may differ by so many spreads, and by this in any case."""
-_PLACE = re.compile(r"\((?:for )?([^\s()]+:\d+)\)")
 
 
 def explain_variant(session: Session, row: Row) -> Explanation:
@@ -96,15 +94,15 @@ class _Apart:
         changes = self._changes()
         found: list[Story] = []
         for n, edit in enumerate(self._whole.patch):
-            change = self._contrast(n)
             described = self._session.program.describe(edit)
-            place = _PLACE.search(described)
+            change = self._difference(n) or described
             found.append(
                 Story(
                     edit=str(edit),
-                    sentence=change.sentence if change else described,
-                    theme=change.theme if change else "",
-                    line=(change.line if change else "") or (place.group(1) if place else ""),
+                    sentence=change.sentence,
+                    theme=change.theme,
+                    line=change.line or described.line,
+                    lines=list(dict.fromkeys([*change.lines, *described.lines])),
                     alone=self.alone[n],
                     without=self.without[n],
                     changes=changes[n],
@@ -112,7 +110,7 @@ class _Apart:
             )
         return found
 
-    def _contrast(self, n: int) -> Change | None:
+    def _difference(self, n: int) -> Change | None:
         """What sets the patch apart from the patch without an edit, or that edit alone from none.
 
         Only what compiled is compared, since a compiler may not survive the rest.
@@ -125,7 +123,7 @@ class _Apart:
             if row.evaluation.verdict in {Verdict.INVALID, Verdict.COMPILE}:
                 continue
             try:
-                change = program.contrast(before, after)
+                change = program.difference(before, after)
             except GevolveError:
                 continue
             if change is not None:

@@ -69,6 +69,8 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
     """The recognisable class, such as ``barrier removed``; empty if it is none."""
     line: str
     """The source line, such as ``hotspot.cu:44``; empty if it is not known."""
+    lines: list[str] = []
+    """All source lines that it is about, this one first; empty in runs that were explained before."""
     alone: Effect
     """With this edit only."""
     without: Effect

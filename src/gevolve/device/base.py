@@ -67,7 +67,7 @@ class Usage:
     changed: tuple[int, ...] = ()
     """Uploaded buffers (in order of upload) that the kernels wrote to and left different."""
     marks: Mapping[str, int] = field(default_factory=dict[str, int])
-    """How often each mark of `Program.marked` was passed, over all threads."""
+    """How often each mark of `Program.instrumented` was passed, over all threads."""
     hazards: tuple[Hazard, ...] = ()
     """Each hazard once, if the device was asked to look for them."""
 

@@ -16,7 +16,8 @@ from gevolve.export.forms import Made, of_kernels, of_model
 from gevolve.export.manifest import Manifest, Pair
 from gevolve.export.scripts import Loader
 from gevolve.patch import Patch
-from gevolve.program import Program, restore
+from gevolve.ir import restore
+from gevolve.program import Program
 from gevolve.run.config import Config, read_config
 from gevolve.run.loop import summarise
 from gevolve.run.store import Row, Store, format_id, parse_id
@@ -75,7 +76,7 @@ def inspect_variant(run: Path, variant: str) -> Detail:
         detail=row.evaluation.detail,
         patch=str(row.patch),
         edits=[
-            program.describe(edit) + (f"  (skipped: {skipped[n]})" if n in skipped else "")
+            program.describe(edit).sentence + (f"  (skipped: {skipped[n]})" if n in skipped else "")
             for n, edit in enumerate(row.patch)
         ],
         checks={split: evaluation.verdict.value for split, evaluation in checks.items()},

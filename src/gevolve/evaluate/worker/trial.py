@@ -221,7 +221,7 @@ class Trial:
     def _profile(self) -> dict[str, float]:
         """How often each block runs; on the referee if the device itself cannot count marks."""
         bench = self._bench
-        marked = bench.program.marked()
+        marked = bench.program.instrumented()
         if marked == bench.program.text:
             return {}
         if bench.device.referee:

@@ -14,7 +14,7 @@ from typing import Any, cast
 import llvmlite.binding  # pyright: ignore[reportMissingTypeStubs]
 
 from gevolve.errors import CompileError
-from gevolve.ir.llvm.verified import parsed
+from gevolve.ir.llvm.verifier import parsed
 
 llvm: Any = llvmlite.binding  # llvmlite has no types
 

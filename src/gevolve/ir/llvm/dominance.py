@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from gevolve.ir.llvm.model import Function
+from gevolve.ir.llvm.model import LlvmFunction
 
 
 class Dominance:
     """The dominator tree of one function's reachable blocks."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: LlvmFunction) -> None:
         successors = {block.id: block.body[-1].blocks for block in function.blocks}
         order = _reverse_postorder(function.blocks[0].id, successors)
         self.successors = successors

@@ -1,23 +1,23 @@
 """A module being edited: a copy-on-write view of the index, and the repair that keeps it valid.
 
-Every choice that repair makes is drawn from the edit's seed by ranking (`gevolve.ir.choices`).
+Every choice that repair makes is drawn from the edit's seed (`gevolve.ir.seeded`).
 """
 
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from gevolve.ir.choices import choose
-from gevolve.ir.llvm.index import Index
+from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.model import Instr
+from gevolve.ir.seeded import seeded_choice
 
 NEAREST = 48
 """Repair chooses among this many nearest values; farther ones cost time and rarely help."""
 
 
-class Draft:
+class LlvmDraft:
     """A working copy of a module; the index below it is never changed."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: LlvmIndex) -> None:
         self.index = index
         self._instr: dict[str, Instr | None] = {}
         self._home: dict[str, str] = {}
@@ -128,7 +128,7 @@ class Draft:
                 self._edit_users(operand.local).pop(id_, None)
         self._instr[id_] = None
 
-    def place(self, id_: str, block: str, position: int) -> None:
+    def move_to(self, id_: str, block: str, position: int) -> None:
         """Move an instruction; the position counts after it has been taken out."""
         self._edit_body(self.home(id_)).remove(id_)
         self._edit_body(block).insert(position, id_)
@@ -158,7 +158,7 @@ class Draft:
         """A value, argument or constant of a type that may be used here, as operand text."""
         near = [f"%{value}" for value in islice(self.values(kind, block, position), NEAREST)]
         constants = self.index.constants_of(self.index.owner[block], kind)
-        found = choose(seed, purpose, [*near, *constants])
+        found = seeded_choice(seed, purpose, [*near, *constants])
         if found is not None:
             return found
         return "null" if kind.startswith("ptr") else "zeroinitializer"
@@ -205,7 +205,7 @@ class Draft:
     def connect(self, instr: Instr, seed: int) -> bool:
         """Let one operand of the result's type, where the result is available, use the result."""
         slots = [f"{user} {number}" for user, number in islice(self._slots(instr), NEAREST)]
-        chosen = choose(seed, "connect", slots)
+        chosen = seeded_choice(seed, "connect", slots)
         if chosen is None:
             return False
         user_id, number = chosen.split()

@@ -1,270 +1,255 @@
-"""The six kinds of edit of the GEVO paper: how each is drawn, and what it does to a draft.
-
-Inserted instructions are named ``x`` and the edit's seed, so a later edit can find them whatever
-else is in the patch.
-"""
+"""The six edit kinds of the GEVO paper."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
-from gevolve.ir.choices import choose, rank
-from gevolve.ir.llvm.draft import Draft
-from gevolve.ir.llvm.index import Index
-from gevolve.ir.llvm.model import TERMINATORS, Instr
-from gevolve.ir.llvm.sites import Sites
-from gevolve.patch import Edit
+from gevolve.ir.edit_kind import Show, Skipped
+from gevolve.ir.edit_kinds import EditKinds
+from gevolve.ir.llvm.draft import LlvmDraft
+from gevolve.ir.llvm.edit_kind import (
+    LlvmEdit,
+    deletable,
+    delete,
+    find,
+    insert_copy,
+    insertion_point,
+    movable,
+    require_same_function,
+    untouchable,
+)
+from gevolve.ir.llvm.index import LlvmIndex
+from gevolve.ir.llvm.model import Instr
+from gevolve.ir.llvm.sites import LlvmSites
+from gevolve.patch import is_word
 
 CONSTANT = "="
-"""Marks an operand argument that is the text of a constant, not the id of a value."""
+"""Marks the value of a `SetOperand` edit that is the text of a constant, not the id of a value."""
 TRIES = 16
 """How many operands are looked at before a program is taken to have none to replace."""
-_UNMOVABLE = frozenset({"phi", "alloca", *TERMINATORS})
 
 
-class Skipped(Exception):  # noqa: N818  (an outcome: the patch says so and goes on)
-    """An edit that does nothing here, and why."""
+@dataclass(frozen=True)
+class Copy(LlvmEdit):
+    """Insert a copy of an instruction before another one, and let something use its result."""
+
+    name = "copy"
+    source: str
+    before: str
+
+    @classmethod
+    def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
+        pair = _draw_pair(sites, rng, _not_phi)
+        return None if pair is None else cls(*pair)
+
+    def apply(self, draft: LlvmDraft, seed: int) -> None:
+        block, position = insertion_point(draft, self.before)
+        find(draft, self.source, movable)
+        require_same_function(draft, self.source, self.before)
+        inserted = insert_copy(draft, self.source, block, position, seed)
+        if inserted.type != "void":
+            draft.connect(inserted, seed)
+
+    def describe(self, show: Show) -> str:
+        return f"copy {show(self.source)} before {show(self.before)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """One kind of edit: its name, how to draw its arguments, and how to apply it."""
+@dataclass(frozen=True)
+class Delete(LlvmEdit):
+    """Take out an instruction; what used its result uses another value."""
 
-    name: str
-    sentence: str
-    """The edit in words, with a place for each argument."""
-    draw: Callable[[Index, Sites, np.random.Generator], tuple[str, ...] | None]
-    apply: Callable[[Draft, tuple[str, ...], int], None]
+    name = "delete"
+    target: str
 
-    @property
-    def arity(self) -> int:
-        """How many arguments it takes."""
-        return self.sentence.count("{")
+    @classmethod
+    def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
+        target = sites.draw(rng, deletable)
+        return None if target is None else cls(target)
 
+    def apply(self, draft: LlvmDraft, seed: int) -> None:
+        delete(draft, find(draft, self.target, deletable), seed)
 
-def alone(instr: Instr) -> bool:
-    """Whether edits leave an instruction alone: inline asm, tokens, calls that must be in place."""
-    if instr.opcode != "call":
-        return instr.type == "token"
-    head = instr.parts[0]
-    return (
-        instr.type == "token"
-        or " asm " in head
-        or head.startswith("musttail")
-        or "@llvm.va_" in head
-        or "@llvm.stack" in head
-        or any(operand.type == "token" for operand in instr.operands)
-    )
+    def describe(self, show: Show) -> str:
+        return f"delete {show(self.target)}"
 
 
-def deletable(instr: Instr) -> bool:
-    return instr.opcode not in TERMINATORS and not alone(instr)
+@dataclass(frozen=True)
+class Move(LlvmEdit):
+    """Move an instruction before another one."""
+
+    name = "move"
+    target: str
+    before: str
+
+    @classmethod
+    def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
+        pair = _draw_pair(sites, rng, _not_phi)
+        return None if pair is None else cls(*pair)
+
+    def apply(self, draft: LlvmDraft, seed: int) -> None:
+        instr = find(draft, self.target, movable)
+        if self.target == self.before:
+            raise Skipped(f"{self.target} is moved before itself")
+        block, position = insertion_point(draft, self.before)
+        require_same_function(draft, self.target, self.before)
+        home, at = draft.position(self.target)
+        if home == block and at < position:
+            position -= 1
+        draft.move_to(self.target, block, position)
+        draft.put(draft.repair_inputs(instr, block, position, seed))
+        if instr.type != "void" and not draft.repair_uses(self.target, seed):
+            moved = draft.get(self.target)
+            assert moved is not None
+            draft.connect(moved, seed)
+
+    def describe(self, show: Show) -> str:
+        return f"move {show(self.target)} before {show(self.before)}"
 
 
-def movable(instr: Instr) -> bool:
-    return instr.opcode not in _UNMOVABLE and not alone(instr)
+@dataclass(frozen=True)
+class Replace(LlvmEdit):
+    """Put a copy of another instruction in the place of one."""
+
+    name = "replace"
+    target: str
+    source: str
+
+    @classmethod
+    def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
+        pair = _draw_pair(sites, rng, movable)
+        return None if pair is None else cls(*pair)
+
+    def apply(self, draft: LlvmDraft, seed: int) -> None:
+        old = find(draft, self.target, movable)
+        find(draft, self.source, movable)
+        if self.target == self.source:
+            raise Skipped(f"{self.target} is replaced by itself")
+        require_same_function(draft, self.target, self.source)
+        inserted = insert_copy(draft, self.source, *draft.position(self.target), seed)
+        if inserted.type == old.type:
+            draft.replace_uses(self.target, f"%{inserted.id}")
+            draft.remove(self.target)
+            return
+        delete(draft, old, seed)
+        if inserted.type != "void":
+            current = draft.get(inserted.id)
+            assert current is not None
+            draft.connect(current, seed)
+
+    def describe(self, show: Show) -> str:
+        return f"replace {show(self.target)} by {show(self.source)}"
 
 
-def _find(draft: Draft, id_: str, allowed: Callable[[Instr], bool]) -> Instr:
-    instr = draft.get(id_)
-    if instr is None:
-        raise Skipped(f"{id_} is gone")
-    if not allowed(instr):
-        raise Skipped(f"{id_} is a {instr.opcode} that this edit leaves alone")
-    return instr
+@dataclass(frozen=True)
+class Swap(LlvmEdit):
+    """Let two instructions change places."""
+
+    name = "swap"
+    first: str
+    second: str
+
+    @classmethod
+    def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
+        pair = _draw_pair(sites, rng, movable)
+        return None if pair is None else cls(*pair)
+
+    def apply(self, draft: LlvmDraft, seed: int) -> None:
+        both = [find(draft, id_, movable) for id_ in (self.first, self.second)]
+        if self.first == self.second:
+            raise Skipped(f"{self.first} is swapped with itself")
+        require_same_function(draft, self.first, self.second)
+        draft.exchange(self.first, self.second)
+        for instr in both:
+            draft.put(draft.repair_inputs(instr, *draft.position(instr.id), seed))
+        for instr in both:
+            draft.repair_uses(instr.id, seed)
+
+    def describe(self, show: Show) -> str:
+        return f"swap {show(self.first)} with {show(self.second)}"
 
 
-def _point_before(draft: Draft, id_: str) -> tuple[str, int]:
-    """Where to insert before an instruction: after all phis if it is one."""
-    if draft.get(id_) is None:
-        raise Skipped(f"{id_} is gone")
-    block, position = draft.position(id_)
-    body = draft.body(block)
-    while (instr := draft.get(body[position])) is not None and instr.opcode == "phi":
-        position += 1
-    return block, position
+@dataclass(frozen=True)
+class SetOperand(LlvmEdit):
+    """Let one operand of an instruction be another value, or a constant."""
 
+    name = "operand"
+    target: str
+    number: int
+    value: str
+    """The id of a value, or ``=`` and the text of a constant."""
 
-def _same_function(draft: Draft, one: str, other: str) -> None:
-    owner = draft.index.owner
-    if owner[draft.home(one)] != owner[draft.home(other)]:
-        raise Skipped(f"{one} and {other} are in different functions")
+    @classmethod
+    def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
+        for _ in range(TRIES):
+            target = sites.draw(rng, lambda instr: bool(_open_slots(instr)))
+            if target is None:
+                return None
+            slots = _open_slots(sites.index.instr[target])
+            number = slots[int(rng.integers(len(slots)))]
+            values = _other_values(sites.index, sites.index.instr[target], number)
+            if values:
+                return cls(target, number, values[int(rng.integers(len(values)))])
+        return None
 
-
-def _clone(draft: Draft, source: str, block: str, position: int, seed: int) -> Instr:
-    """Insert a repaired copy of an instruction."""
-    instr = _find(draft, source, movable)
-    name = f"x{seed:x}"
-    if draft.get(name) is not None:
-        raise Skipped(f"{name} is there already")
-    copy = draft.repair_inputs(instr._replace(id=name), block, position, seed)
-    draft.insert(copy, block, position)
-    return copy
-
-
-def _delete(draft: Draft, instr: Instr, seed: int) -> None:
-    """Take out an instruction; its uses get one of its operands, or any value that dominates it."""
-    if instr.type != "void":
-        own = [
-            operand.value
-            for operand in instr.operands
-            if operand.type == instr.type
-            and operand.local != instr.id
-            and (operand.local is None or instr.opcode != "phi")
-            and not operand.fixed
-        ]
-        if own and rank(seed, "own", "") & 1:
-            found = choose(seed, "delete", own)
-            assert found is not None
+    def apply(self, draft: LlvmDraft, seed: int) -> None:
+        del seed  # the edit names its value: there is nothing to choose
+        target, number, value = self.target, self.number, self.value
+        instr = find(draft, target, lambda instr: not untouchable(instr))
+        if not 0 <= number < len(instr.operands):
+            raise Skipped(f"{target} has no operand {number}")
+        slot = instr.operands[number]
+        if slot.fixed:
+            raise Skipped(f"operand {number} of {target} must be the constant that it is")
+        if value.startswith(CONSTANT):
+            owner = draft.index.owner[draft.home(target)]
+            text = value.removeprefix(CONSTANT)
+            if text not in draft.index.constants_of(owner, slot.type):
+                raise Skipped(f"{text} is no constant of type {slot.type} here")
         else:
-            block, position = draft.position(instr.id)
-            if instr.opcode == "phi":
-                position = 0  # values of this block, other phis too, may come after it
-            found = draft.substitute(instr.type, block, position, seed, "delete")
-        draft.replace_uses(instr.id, found)
-    draft.remove(instr.id)
+            text = f"%{value}"
+            if draft.type_of(value) != slot.type:
+                raise Skipped(f"{value} is gone or not of type {slot.type}")
+            if value == target or not draft.available(value, *draft.use_point(instr, number)):
+                raise Skipped(f"{value} is not available at {target}")
+        if slot.value == text:
+            raise Skipped(f"operand {number} of {target} is {text} already")
+        draft.put(instr.with_operand(number, text))
+
+    def describe(self, show: Show) -> str:
+        return f"operand {self.number} of {show(self.target)} becomes {show(self.value)}"
 
 
-def copy(draft: Draft, args: tuple[str, ...], seed: int) -> None:
-    source, before = args
-    block, position = _point_before(draft, before)
-    _find(draft, source, movable)
-    _same_function(draft, source, before)
-    inserted = _clone(draft, source, block, position, seed)
-    if inserted.type != "void":
-        draft.connect(inserted, seed)
+EDIT_KINDS = EditKinds("llvm", LlvmEdit, (Copy, Delete, Move, Replace, Swap, SetOperand))
+"""All edit kinds of kernels, in the order in which the search draws them."""
 
 
-def delete(draft: Draft, args: tuple[str, ...], seed: int) -> None:
-    _delete(draft, _find(draft, args[0], deletable), seed)
-
-
-def move(draft: Draft, args: tuple[str, ...], seed: int) -> None:
-    target, before = args
-    instr = _find(draft, target, movable)
-    if target == before:
-        raise Skipped(f"{target} is moved before itself")
-    block, position = _point_before(draft, before)
-    _same_function(draft, target, before)
-    home, at = draft.position(target)
-    if home == block and at < position:
-        position -= 1
-    draft.place(target, block, position)
-    draft.put(draft.repair_inputs(instr, block, position, seed))
-    if instr.type != "void" and not draft.repair_uses(target, seed):
-        moved = draft.get(target)
-        assert moved is not None
-        draft.connect(moved, seed)
-
-
-def replace(draft: Draft, args: tuple[str, ...], seed: int) -> None:
-    target, source = args
-    old = _find(draft, target, movable)
-    _find(draft, source, movable)
-    if target == source:
-        raise Skipped(f"{target} is replaced by itself")
-    _same_function(draft, target, source)
-    inserted = _clone(draft, source, *draft.position(target), seed)
-    if inserted.type == old.type:
-        draft.replace_uses(target, f"%{inserted.id}")
-        draft.remove(target)
-        return
-    _delete(draft, old, seed)
-    if inserted.type != "void":
-        current = draft.get(inserted.id)
-        assert current is not None
-        draft.connect(current, seed)
-
-
-def swap(draft: Draft, args: tuple[str, ...], seed: int) -> None:
-    one, other = (_find(draft, id_, movable) for id_ in args)
-    if one.id == other.id:
-        raise Skipped(f"{one.id} is swapped with itself")
-    _same_function(draft, one.id, other.id)
-    draft.exchange(one.id, other.id)
-    for instr in (one, other):
-        draft.put(draft.repair_inputs(instr, *draft.position(instr.id), seed))
-    for instr in (one, other):
-        draft.repair_uses(instr.id, seed)
-
-
-def operand(draft: Draft, args: tuple[str, ...], seed: int) -> None:
-    del seed  # the edit names its value: there is nothing to choose
-    target, index, value = args
-    instr = _find(draft, target, lambda instr: not alone(instr))
-    if not index.isdecimal() or int(index) >= len(instr.operands):
-        raise Skipped(f"{target} has no operand {index}")
-    number = int(index)
-    slot = instr.operands[number]
-    if slot.fixed:
-        raise Skipped(f"operand {index} of {target} must be the constant that it is")
-    if value.startswith(CONSTANT):
-        owner = draft.index.owner[draft.home(target)]
-        text = value.removeprefix(CONSTANT)
-        if text not in draft.index.constants_of(owner, slot.type):
-            raise Skipped(f"{text} is no constant of type {slot.type} here")
-    else:
-        text = f"%{value}"
-        if draft.type_of(value) != slot.type:
-            raise Skipped(f"{value} is gone or not of type {slot.type}")
-        if value == target or not draft.available(value, *draft.use_point(instr, number)):
-            raise Skipped(f"{value} is not available at {target}")
-    if slot.value == text:
-        raise Skipped(f"operand {index} of {target} is {text} already")
-    draft.put(instr.with_operand(number, text))
+def _not_phi(instr: Instr) -> bool:
+    return instr.opcode != "phi"
 
 
 def _draw_pair(
-    index: Index, sites: Sites, rng: np.random.Generator, second: Callable[[Instr], bool]
-) -> tuple[str, ...] | None:
+    sites: LlvmSites, rng: np.random.Generator, second: Callable[[Instr], bool]
+) -> tuple[str, str] | None:
+    """Two instructions of one function."""
     first = sites.draw(rng, movable)
     if first is None:
         return None
-    owner = index.owner[index.home[first]]
+    owner = sites.index.owner[sites.index.home[first]]
     other = sites.draw(rng, second, function=owner, other_than=first)
     return None if other is None else (first, other)
 
 
-def _draw_one(index: Index, sites: Sites, rng: np.random.Generator) -> tuple[str, ...] | None:
-    del index
-    target = sites.draw(rng, deletable)
-    return None if target is None else (target,)
-
-
-def _draw_with_point(
-    index: Index, sites: Sites, rng: np.random.Generator
-) -> tuple[str, ...] | None:
-    return _draw_pair(index, sites, rng, lambda instr: instr.opcode != "phi")
-
-
-def _draw_with_instr(
-    index: Index, sites: Sites, rng: np.random.Generator
-) -> tuple[str, ...] | None:
-    return _draw_pair(index, sites, rng, movable)
-
-
 def _open_slots(instr: Instr) -> list[int]:
-    return [] if alone(instr) else [i for i, o in enumerate(instr.operands) if not o.fixed]
+    """The operands that may be replaced."""
+    return [] if untouchable(instr) else [i for i, o in enumerate(instr.operands) if not o.fixed]
 
 
-def _draw_operand(index: Index, sites: Sites, rng: np.random.Generator) -> tuple[str, ...] | None:
-    for _ in range(TRIES):
-        target = sites.draw(rng, lambda instr: bool(_open_slots(instr)))
-        if target is None:
-            return None
-        slots = _open_slots(index.instr[target])
-        number = slots[int(rng.integers(len(slots)))]
-        choices = _other_values(index, index.instr[target], number)
-        if choices:
-            return target, str(number), choices[int(rng.integers(len(choices)))]
-    return None
-
-
-def _other_values(index: Index, instr: Instr, number: int) -> list[str]:
-    """What an operand could be instead, as arguments of an edit."""
+def _other_values(index: LlvmIndex, instr: Instr, number: int) -> list[str]:
+    """What an operand could be instead, as the value of a `SetOperand` edit."""
     slot = instr.operands[number]
-    draft = Draft(index)
+    draft = LlvmDraft(index)
     block, position = draft.use_point(instr, number)
     values = [
         value
@@ -275,29 +260,6 @@ def _other_values(index: Index, instr: Instr, number: int) -> list[str]:
     constants = [
         CONSTANT + text
         for text in index.constants_of(index.owner[block], slot.type)
-        if text != slot.value and not any(char in text for char in " ;#\t\n")
+        if text != slot.value and is_word(text)
     ]
     return values + constants
-
-
-KINDS: dict[str, Kind] = {
-    kind.name: kind
-    for kind in (
-        Kind("copy", "copy {} before {}", _draw_with_point, copy),
-        Kind("delete", "delete {}", _draw_one, delete),
-        Kind("move", "move {} before {}", _draw_with_point, move),
-        Kind("replace", "replace {} by {}", _draw_with_instr, replace),
-        Kind("swap", "swap {} with {}", _draw_with_instr, swap),
-        Kind("operand", "operand {1} of {0} becomes {2}", _draw_operand, operand),
-    )
-}
-
-
-def apply_edit(draft: Draft, edit: Edit) -> None:
-    """Change the draft as the edit says; raises `Skipped` if that is not possible here."""
-    kind = KINDS.get(edit.kind)
-    if kind is None:
-        raise Skipped(f"kernels have no edit {edit.kind!r}")
-    if len(edit.args) != kind.arity:
-        raise Skipped(f"{edit.kind} takes {kind.arity} arguments, not {len(edit.args)}")
-    kind.apply(draft, edit.args, edit.seed)

@@ -3,17 +3,17 @@
 from collections import Counter
 
 from gevolve.ir.llvm.dominance import Dominance
-from gevolve.ir.llvm.model import Function, Instr, Module
+from gevolve.ir.llvm.model import Instr, LlvmFunction, LlvmModule
 
 CONSTANTS = 24
 """Of each type, this many of a function's most used constants can take the place of a value."""
 FLOATS = frozenset({"half", "bfloat", "float", "double"})
 
 
-class Index:
+class LlvmIndex:
     """Ids to instructions, blocks, functions, users and constants of the unedited module."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: LlvmModule) -> None:
         self.functions = module.functions
         self.instr: dict[str, Instr] = {}
         self.home: dict[str, str] = {}
@@ -38,7 +38,7 @@ class Index:
         self.users = {value: tuple(found) for value, found in users.items()}
         self.called = _calls(self.functions)
 
-    def _add(self, number: int, function: Function, users: dict[str, dict[str, None]]) -> None:
+    def _add(self, number: int, function: LlvmFunction, users: dict[str, dict[str, None]]) -> None:
         by_type: dict[str, list[str]] = {}
         for arg, kind in function.args:
             by_type.setdefault(kind, []).append(arg)
@@ -87,7 +87,7 @@ def _pool(kind: str, used: Counter[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*plain, *(text for text, _ in used.most_common(CONSTANTS)))))
 
 
-def _calls(functions: tuple[Function, ...]) -> list[frozenset[int]]:
+def _calls(functions: tuple[LlvmFunction, ...]) -> list[frozenset[int]]:
     """Which functions each function may reach through direct calls, itself included."""
     numbers = {f"@{function.name}(": number for number, function in enumerate(functions)}
     direct: list[set[int]] = []

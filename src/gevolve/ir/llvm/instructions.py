@@ -18,7 +18,7 @@ _CASTS = (
 _CALL_WORDS = frozenset({"tail", "musttail", "notail"})
 
 
-class Facts(NamedTuple):
+class Declarations(NamedTuple):
     """What reading an instruction needs to know of its module."""
 
     types: dict[str, str]
@@ -27,11 +27,11 @@ class Facts(NamedTuple):
     """Of each intrinsic, the arguments that must be constants."""
 
 
-Reader = Callable[[Cursor, Facts], str]
+Reader = Callable[[Cursor, Declarations], str]
 """Passes the operands of one instruction; returns the type of its result."""
 
 
-def read_instruction(id_: str, text: str, names: dict[str, str], facts: Facts) -> Instr:
+def read_instruction(id_: str, text: str, names: dict[str, str], declared: Declarations) -> Instr:
     """Read one instruction without its result's name; `names` gives the new names of locals."""
     cursor = Cursor(text, names)
     opcode = cursor.take()
@@ -41,11 +41,11 @@ def read_instruction(id_: str, text: str, names: dict[str, str], facts: Facts) -
     reader = _READERS.get(opcode)
     if reader is None:
         raise UnsupportedError(f"the LLVM instruction {opcode!r} is not supported: {text}")
-    kind = reader(cursor, facts)
+    kind = reader(cursor, declared)
     return Instr(id_, opcode, kind, *cursor.finish())
 
 
-def _binary(cursor: Cursor, _: Facts) -> str:
+def _binary(cursor: Cursor, _: Declarations) -> str:
     cursor.flags()
     first = cursor.typed()
     cursor.accept(",")
@@ -53,24 +53,24 @@ def _binary(cursor: Cursor, _: Facts) -> str:
     return first.type
 
 
-def _unary(cursor: Cursor, _: Facts) -> str:
+def _unary(cursor: Cursor, _: Declarations) -> str:
     cursor.flags()
     return cursor.typed().type
 
 
-def _compare(cursor: Cursor, facts: Facts) -> str:
-    kind = _binary(cursor, facts)
+def _compare(cursor: Cursor, declared: Declarations) -> str:
+    kind = _binary(cursor, declared)
     return f"<{kind[1:].split(' x ')[0]} x i1>" if kind.startswith("<") else "i1"
 
 
-def _cast(cursor: Cursor, _: Facts) -> str:
+def _cast(cursor: Cursor, _: Declarations) -> str:
     cursor.flags()
     cursor.typed()
     cursor.accept("to")
     return cursor.type()
 
 
-def _load(cursor: Cursor, _: Facts) -> str:
+def _load(cursor: Cursor, _: Declarations) -> str:
     cursor.flags()
     kind = cursor.type()
     cursor.accept(",")
@@ -78,7 +78,7 @@ def _load(cursor: Cursor, _: Facts) -> str:
     return kind
 
 
-def _store(cursor: Cursor, _: Facts) -> str:
+def _store(cursor: Cursor, _: Declarations) -> str:
     cursor.flags()
     cursor.typed()
     cursor.accept(",")
@@ -86,7 +86,7 @@ def _store(cursor: Cursor, _: Facts) -> str:
     return "void"
 
 
-def _getelementptr(cursor: Cursor, _: Facts) -> str:
+def _getelementptr(cursor: Cursor, _: Declarations) -> str:
     cursor.flags()
     source = cursor.type()
     structured = "{" in source or "%" in source
@@ -104,7 +104,7 @@ def _getelementptr(cursor: Cursor, _: Facts) -> str:
     return result
 
 
-def _phi(cursor: Cursor, _: Facts) -> str:
+def _phi(cursor: Cursor, _: Declarations) -> str:
     cursor.flags()
     kind = cursor.type()
     while cursor.accept("["):
@@ -118,7 +118,7 @@ def _phi(cursor: Cursor, _: Facts) -> str:
     return kind
 
 
-def _call(cursor: Cursor, facts: Facts) -> str:
+def _call(cursor: Cursor, declared: Declarations) -> str:
     cursor.flags()
     result = cursor.type()
     cursor.space()
@@ -133,7 +133,7 @@ def _call(cursor: Cursor, facts: Facts) -> str:
     else:
         callee = cursor.value()
     asm = callee.startswith("asm")
-    immediates = facts.immediates.get(callee, frozenset())
+    immediates = declared.immediates.get(callee, frozenset())
     cursor.accept("(")
     index = 0
     while not cursor.accept(")"):
@@ -165,7 +165,7 @@ def _bundles(cursor: Cursor) -> None:
             cursor.typed(fixed=True)
 
 
-def _select(cursor: Cursor, _: Facts) -> str:
+def _select(cursor: Cursor, _: Declarations) -> str:
     cursor.flags()
     cursor.typed()
     cursor.accept(",")
@@ -175,14 +175,14 @@ def _select(cursor: Cursor, _: Facts) -> str:
     return arm.type
 
 
-def _extractelement(cursor: Cursor, facts: Facts) -> str:
+def _extractelement(cursor: Cursor, declared: Declarations) -> str:
     vector = cursor.typed()
     cursor.accept(",")
     cursor.typed()
-    return element_type(vector.type, facts.types)
+    return element_type(vector.type, declared.types)
 
 
-def _insertelement(cursor: Cursor, _: Facts) -> str:
+def _insertelement(cursor: Cursor, _: Declarations) -> str:
     vector = cursor.typed()
     for _index in range(2):
         cursor.accept(",")
@@ -190,32 +190,32 @@ def _insertelement(cursor: Cursor, _: Facts) -> str:
     return vector.type
 
 
-def _shufflevector(cursor: Cursor, facts: Facts) -> str:
+def _shufflevector(cursor: Cursor, declared: Declarations) -> str:
     vector = cursor.typed()
     cursor.accept(",")
     cursor.typed()
     cursor.accept(",")
     mask = cursor.typed(fixed=True)
-    return f"<{mask.type[1:].rsplit(' x ', 1)[0]} x {element_type(vector.type, facts.types)}>"
+    return f"<{mask.type[1:].rsplit(' x ', 1)[0]} x {element_type(vector.type, declared.types)}>"
 
 
-def _extractvalue(cursor: Cursor, facts: Facts) -> str:
+def _extractvalue(cursor: Cursor, declared: Declarations) -> str:
     kind = cursor.typed().type
     while cursor.accept(","):
         if cursor.peek("!"):
             break
-        kind = element_type(kind, facts.types, int(cursor.value()))
+        kind = element_type(kind, declared.types, int(cursor.value()))
     return kind
 
 
-def _insertvalue(cursor: Cursor, _: Facts) -> str:
+def _insertvalue(cursor: Cursor, _: Declarations) -> str:
     aggregate = cursor.typed()
     cursor.accept(",")
     cursor.typed()
     return aggregate.type
 
 
-def _alloca(cursor: Cursor, _: Facts) -> str:
+def _alloca(cursor: Cursor, _: Declarations) -> str:
     cursor.flags()
     cursor.type()
     while cursor.accept(","):
@@ -228,7 +228,7 @@ def _alloca(cursor: Cursor, _: Facts) -> str:
     return "ptr"
 
 
-def _cmpxchg(cursor: Cursor, _: Facts) -> str:
+def _cmpxchg(cursor: Cursor, _: Declarations) -> str:
     cursor.flags()
     cursor.typed()
     cursor.accept(",")
@@ -238,24 +238,24 @@ def _cmpxchg(cursor: Cursor, _: Facts) -> str:
     return f"{{ {expected.type}, i1 }}"
 
 
-def _atomicrmw(cursor: Cursor, _: Facts) -> str:
+def _atomicrmw(cursor: Cursor, _: Declarations) -> str:
     cursor.flags()
     cursor.typed()
     cursor.accept(",")
     return cursor.typed().type
 
 
-def _fence(_cursor: Cursor, _: Facts) -> str:
+def _fence(_cursor: Cursor, _: Declarations) -> str:
     return "void"
 
 
-def _ret(cursor: Cursor, _: Facts) -> str:
+def _ret(cursor: Cursor, _: Declarations) -> str:
     if not cursor.accept("void"):
         cursor.typed()
     return "void"
 
 
-def _br(cursor: Cursor, _: Facts) -> str:
+def _br(cursor: Cursor, _: Declarations) -> str:
     if not cursor.peek("label"):
         cursor.typed()
         cursor.accept(",")
@@ -265,7 +265,7 @@ def _br(cursor: Cursor, _: Facts) -> str:
     return "void"
 
 
-def _switch(cursor: Cursor, _: Facts) -> str:
+def _switch(cursor: Cursor, _: Declarations) -> str:
     cursor.typed()
     cursor.accept(",")
     cursor.label()

@@ -4,7 +4,7 @@ import re
 from pathlib import PurePath
 from typing import NamedTuple
 
-from gevolve.ir.llvm.model import Instr, Module
+from gevolve.ir.llvm.model import Instr, LlvmModule
 
 _NODE = re.compile(r"^!(\d+) = (?:distinct )?!(DI\w+)\((.*)\)$", re.MULTILINE)
 _FIELD = re.compile(r'(\w+): (?:!(\d+)|"((?:[^"\\]|\\.)*)"|(\w+))')
@@ -24,7 +24,7 @@ class Location(NamedTuple):
 class Locations:
     """Looks up the source line of instructions."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: LlvmModule) -> None:
         text = "\n".join(chunk for chunk in module.chunks if isinstance(chunk, str))
         self._nodes = {
             number: (

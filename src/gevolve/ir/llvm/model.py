@@ -68,7 +68,7 @@ class Block(NamedTuple):
     body: tuple[Instr, ...]
 
 
-class Function(NamedTuple):
+class LlvmFunction(NamedTuple):
     """A function definition: the text of its first line, its arguments and blocks."""
 
     name: str
@@ -79,11 +79,11 @@ class Function(NamedTuple):
     kernel: bool
 
 
-class Module(NamedTuple):
+class LlvmModule(NamedTuple):
     """A module: text that is left alone, with the function definitions between."""
 
-    chunks: tuple[str | Function, ...]
+    chunks: tuple[str | LlvmFunction, ...]
 
     @property
-    def functions(self) -> tuple[Function, ...]:
-        return tuple(chunk for chunk in self.chunks if isinstance(chunk, Function))
+    def functions(self) -> tuple[LlvmFunction, ...]:
+        return tuple(chunk for chunk in self.chunks if isinstance(chunk, LlvmFunction))

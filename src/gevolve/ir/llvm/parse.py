@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from gevolve.errors import SourceError, UnsupportedError
 from gevolve.ir.llvm.cursor import NAME, Cursor, balanced, split_top
-from gevolve.ir.llvm.instructions import Facts, read_instruction
-from gevolve.ir.llvm.model import Block, Function, Module
+from gevolve.ir.llvm.instructions import Declarations, read_instruction
+from gevolve.ir.llvm.model import Block, LlvmFunction, LlvmModule
 
 DROPPED = ("@llvm.lifetime.", "@llvm.experimental.noalias.scope.decl", "@llvm.dbg.")
 """Calls that say nothing about what the program computes, and that no edit could keep valid."""
@@ -28,7 +28,7 @@ class _Context:
             immediates[match.group()] = frozenset(
                 i for i, param in enumerate(params) if "immarg" in param
             )
-        self.facts = Facts(types, immediates)
+        self.declared = Declarations(types, immediates)
         self.annotated = frozenset(re.findall(r'!\{ptr (@\S+), !"kernel", i32 1\}', text))
         self.numbers = {"a": 0, "b": 0, "i": 0}
 
@@ -76,7 +76,7 @@ def _header(line: str, context: _Context) -> tuple[str, str, list[tuple[str, str
     return text, match.group()[1:-1].strip('"'), args, names
 
 
-def _function(lines: list[str], context: _Context) -> Function:
+def _function(lines: list[str], context: _Context) -> LlvmFunction:
     header, name, args, names = _header(lines[0], context)
     blocks: list[tuple[str, list[tuple[str, str]]]] = []
     for line in _joined(lines[1:-1]):
@@ -98,14 +98,14 @@ def _function(lines: list[str], context: _Context) -> Function:
         if match.group(1):
             names[match.group(1)] = new
         blocks[-1][1].append((new, match.group(2)))
-    return Function(
+    return LlvmFunction(
         name,
         header,
         tuple(args),
         tuple(
             Block(
                 block,
-                tuple(read_instruction(id_, text, names, context.facts) for id_, text in body),
+                tuple(read_instruction(id_, text, names, context.declared) for id_, text in body),
             )
             for block, body in blocks
         ),
@@ -113,12 +113,12 @@ def _function(lines: list[str], context: _Context) -> Function:
     )
 
 
-def parse(text: str) -> Module:
+def parse(text: str) -> LlvmModule:
     """Read a module in the form in which LLVM prints it."""
     if "blockaddress(" in text:
         raise UnsupportedError("indirect branches (blockaddress) are not supported")
     context = _Context(text)
-    chunks: list[str | Function] = []
+    chunks: list[str | LlvmFunction] = []
     plain: list[str] = []
     body: list[str] = []
     for line in text.splitlines():
@@ -134,4 +134,4 @@ def parse(text: str) -> Module:
         elif not line.startswith(";"):
             plain.append(line)
     chunks.append("\n".join(plain))
-    return Module(tuple(chunks))
+    return LlvmModule(tuple(chunks))

@@ -6,32 +6,34 @@ import hashlib
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from gevolve.ir.editable import EditableProgram
 from gevolve.ir.llvm.codegen import terse
-from gevolve.ir.llvm.draft import Draft
-from gevolve.ir.llvm.edits import KINDS, Skipped, apply_edit
-from gevolve.ir.llvm.index import Index
+from gevolve.ir.llvm.difference import DraftedVariant, describe_difference
+from gevolve.ir.llvm.draft import LlvmDraft
+from gevolve.ir.llvm.edits import EDIT_KINDS
+from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.locations import Locations
-from gevolve.ir.llvm.model import Function, Instr, Module
+from gevolve.ir.llvm.model import Instr, LlvmFunction, LlvmModule
 from gevolve.ir.llvm.parse import parse
-from gevolve.ir.llvm.sites import Sites
-from gevolve.ir.llvm.themes import Drafted, contrast
-from gevolve.ir.llvm.verified import verify
-from gevolve.patch import Edit, Patch
+from gevolve.ir.llvm.sites import LlvmSites
+from gevolve.ir.llvm.verifier import verify
 from gevolve.program import Change, Profile, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy as np
+    from gevolve.patch import Patch
 
 
-class LlvmProgram:
+class LlvmProgram(EditableProgram[LlvmSites, LlvmDraft]):
     """A module of GPU kernels, with ids for all that edits can name."""
+
+    edit_kinds = EDIT_KINDS
 
     def __init__(self, text: str, kernels: Sequence[str] = ()) -> None:
         """Take a module as LLVM prints it; edits stay within these kernels and what they call."""
-        self._module: Module = parse(terse(text))
-        self._index = Index(self._module)
+        self._module: LlvmModule = parse(terse(text))
+        self._index = LlvmIndex(self._module)
         names = [function.name for function in self._index.functions]
         roots = (
             [names.index(kernel) for kernel in kernels]
@@ -41,13 +43,9 @@ class LlvmProgram:
             ]
         )
         self._scope = sorted(set[int]().union(*(self._index.called[root] for root in roots)))
-        self.text = self._print(Draft(self._index))
+        self.text = self._print(LlvmDraft(self._index))
         self.digest = hashlib.sha256(self.text.encode()).hexdigest()
-        self._sites: tuple[Profile | None, Sites] | None = None
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        return tuple(KINDS)
+        self._sites: tuple[Profile | None, LlvmSites] | None = None
 
     @cached_property
     def locations(self) -> Locations:
@@ -60,31 +58,20 @@ class LlvmProgram:
             len(block.body) for n in self._scope for block in self._index.functions[n].blocks
         )
 
-    def propose(self, kind: str, rng: np.random.Generator, profile: Profile | None) -> Edit | None:
+    def sites(self, profile: Profile | None) -> LlvmSites:
         if self._sites is None or self._sites[0] is not profile:
-            self._sites = (profile, Sites(self._index, self._scope, profile))
-        args = KINDS[kind].draw(self._index, self._sites[1], rng)
-        seed = int(rng.integers(1, 1 << 32))
-        return None if args is None else Edit(kind, args, seed)
+            self._sites = (profile, LlvmSites(self._index, self._scope, profile))
+        return self._sites[1]
 
     def apply(self, patch: Patch) -> Variant:
-        draft, skipped = self._draft(patch)
-        return Variant(patch, self._print(draft), tuple(skipped))
-
-    def _draft(self, patch: Patch) -> tuple[Draft, list[tuple[int, str]]]:
-        draft = Draft(self._index)
-        skipped: list[tuple[int, str]] = []
-        for position, edit in enumerate(patch):
-            try:
-                apply_edit(draft, edit)
-            except Skipped as why:
-                skipped.append((position, str(why)))
-        return draft, skipped
+        draft = LlvmDraft(self._index)
+        skipped = self.apply_edits(draft, patch)
+        return Variant(patch, self._print(draft), skipped)
 
     def verify(self, text: str) -> str | None:
         return verify(text)
 
-    def marked(self) -> str:
+    def instrumented(self) -> str:
         def mark(block: str, lines: list[Instr]) -> str:
             at = next(i for i, instr in enumerate(lines) if instr.opcode != "phi")
             texts = [instr.text for instr in lines]
@@ -101,26 +88,27 @@ class LlvmProgram:
             ]
         )
 
-    def describe(self, edit: Edit) -> str:
-        kind = KINDS.get(edit.kind)
-        if kind is None or len(edit.args) != kind.arity:
-            return str(edit)
-        return kind.sentence.format(*map(self._shown, edit.args))
+    def difference(self, before: Patch, after: Patch) -> Change | None:
+        old, new = (self._drafted(patch) for patch in (before, after))
+        return describe_difference(self._index, self.locations, old, new)
 
-    def contrast(self, before: Patch, after: Patch) -> Change | None:
-        drafts = [self._draft(patch)[0] for patch in (before, after)]
-        old, new = (Drafted(draft, self._print(draft)) for draft in drafts)
-        return contrast(self._index, self.locations, old, new)
+    def _drafted(self, patch: Patch) -> DraftedVariant:
+        draft = LlvmDraft(self._index)
+        self.apply_edits(draft, patch)
+        return DraftedVariant(draft, self._print(draft))
 
-    def _shown(self, arg: str) -> str:
-        """What an argument of an edit stands for."""
-        instr = self._index.instr.get(arg)
-        return arg if instr is None else f"{arg} `{_brief(instr)}`{self._place(instr)}"
+    def show(self, id_: str) -> tuple[str, str]:
+        instr = self._index.instr.get(id_)
+        if instr is None:
+            return id_, ""
+        words = f"{id_} `{_without_metadata(instr)}`"
+        line, of_user = self._line(instr)
+        return f"{words} ({'for ' if of_user else ''}{line})" if line else words, line
 
-    def _place(self, instr: Instr) -> str:
-        """The source line of an instruction; of one that has none, of what it is computed for."""
+    def _line(self, instr: Instr) -> tuple[str, bool]:
+        """The source line of an instruction; if it has none, of what uses it, and that it is so."""
         if line := self.locations.of(instr):
-            return f" ({line})"
+            return str(line), False
         seen, front = {instr.id}, [instr.id]
         while front:
             users = (user for id_ in front for user in self._index.users.get(id_, ()))
@@ -128,10 +116,10 @@ class LlvmProgram:
             seen.update(front)
             for user in front:
                 if line := self.locations.of(self._index.instr[user]):
-                    return f" (for {line})"
-        return ""
+                    return str(line), True
+        return "", False
 
-    def _print(self, draft: Draft) -> str:
+    def _print(self, draft: LlvmDraft) -> str:
         def body(block: str) -> str:
             if block not in draft.touched:
                 return self._index.text[block]
@@ -140,11 +128,11 @@ class LlvmProgram:
 
         return self._join(lambda function: [body(block.id) for block in function.blocks])
 
-    def _join(self, bodies: Callable[[Function], list[str]]) -> str:
+    def _join(self, bodies: Callable[[LlvmFunction], list[str]]) -> str:
         """The whole module, with these texts for the blocks of each function."""
         pieces: list[str] = []
         for chunk in self._module.chunks:
-            if not isinstance(chunk, Function):
+            if not isinstance(chunk, LlvmFunction):
                 pieces.append(chunk)
                 continue
             pieces.append(chunk.header)
@@ -154,6 +142,5 @@ class LlvmProgram:
         return "\n".join(pieces) + "\n"
 
 
-def _brief(instr: Instr) -> str:
-    """An instruction without its metadata and attributes."""
+def _without_metadata(instr: Instr) -> str:
     return instr.text.strip().split(", !")[0]

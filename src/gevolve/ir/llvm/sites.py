@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from gevolve.ir.llvm.index import Index
+from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.model import Instr
 from gevolve.program import Profile
 
@@ -13,11 +13,11 @@ FLOOR = 0.02
 TRIES = 64
 
 
-class Sites:
+class LlvmSites:
     """The instructions of some functions, with the weight of each."""
 
-    def __init__(self, index: Index, functions: Iterable[int], profile: Profile | None) -> None:
-        self._index = index
+    def __init__(self, index: LlvmIndex, functions: Iterable[int], profile: Profile | None) -> None:
+        self.index = index
         self._all = _Weighted(index, sorted(functions), profile)
         self._of = {number: _Weighted(index, [number], profile) for number in functions}
 
@@ -35,13 +35,13 @@ class Sites:
             return None
         for _ in range(TRIES):
             found = pool.ids[int(np.searchsorted(pool.sums, rng.random(), side="right"))]
-            if found != other_than and allowed(self._index.instr[found]):
+            if found != other_than and allowed(self.index.instr[found]):
                 return found
         return None
 
 
 class _Weighted:
-    def __init__(self, index: Index, functions: list[int], profile: Profile | None) -> None:
+    def __init__(self, index: LlvmIndex, functions: list[int], profile: Profile | None) -> None:
         self.ids: list[str] = []
         weights: list[float] = []
         for number in functions:

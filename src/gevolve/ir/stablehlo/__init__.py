@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gevolve.errors import SourceError
 from gevolve.ir.stablehlo.mlir import bytecode, complaint, ir, module_of, parse, run_passes
-from gevolve.ir.stablehlo.places import from_comments
+from gevolve.ir.stablehlo.origins import origins_from_comments
 from gevolve.ir.stablehlo.program import StablehloProgram
 from gevolve.ir.stablehlo.source import read, tidy
 from gevolve.ir.stablehlo.tree import flatten, unflatten
@@ -37,7 +37,7 @@ def restore(text: str) -> StablehloProgram:
     except ir.MLIRError as error:
         raise SourceError(f"the program's text cannot be read: {complaint(error)[0]}") from None
     tidy(module, "the program")
-    return StablehloProgram(module, "the program", from_comments(text))
+    return StablehloProgram(module, "the program", origins_from_comments(text))
 
 
 def canonical(text: str) -> bytes:

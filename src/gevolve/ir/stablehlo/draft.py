@@ -2,7 +2,7 @@
 
 Operations keep the types of their operands and results whatever is done to them, so that what was
 valid stays valid as long as every value is available where it is used. Every choice that repair
-makes is drawn from the edit's seed by ranking (`gevolve.ir.choices`).
+makes is drawn from the edit's seed (`gevolve.ir.seeded`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gevolve.ir.choices import choose, rank
-from gevolve.ir.stablehlo.index import Facts, Index, facts_of
+from gevolve.ir.seeded import seeded_choice, seeded_hash
+from gevolve.ir.stablehlo.index import OpInfo, StablehloIndex, op_info
 from gevolve.ir.stablehlo.mlir import Attribute, Op, Value, everything_in, ir, named
 from gevolve.ir.stablehlo.resize import resize, splat
 from gevolve.ir.stablehlo.tensor import Tensor, tensor
@@ -29,16 +29,16 @@ HIDDEN = "~"
 """Names of operations that repair made begin with this; no edit names them."""
 
 
-class Draft:
+class StablehloDraft:
     """A working copy of a module; the index below it is never changed."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: StablehloIndex) -> None:
         self.index = index
         self.module = index.module.clone().operation
         walked = everything_in(self.module)
         self._op: dict[str, Op] = {id_: walked[at] for at, id_ in index.order}
         self._main = walked[1].regions[0].blocks[0]
-        self._facts: dict[str, Facts] = {}
+        self._facts: dict[str, OpInfo] = {}
         self._values: dict[str, tuple[tuple[str, str], ...]] = {}
         self._home: dict[str, str] = {}
         self._body: dict[str, list[str]] = {}
@@ -53,8 +53,8 @@ class Draft:
     def op(self, id_: str) -> Op:
         return self._op[id_]
 
-    def facts(self, id_: str) -> Facts:
-        return self._facts.get(id_) or self.index.facts[id_]
+    def info(self, id_: str) -> OpInfo:
+        return self._facts.get(id_) or self.index.info[id_]
 
     def home(self, id_: str) -> str:
         return self._home.get(id_) or self.index.home[id_]
@@ -114,25 +114,25 @@ class Draft:
 
     # Changing
 
-    def insert(self, op: Op, id_: str, facts: Facts, before: str) -> None:
+    def insert(self, op: Op, id_: str, info: OpInfo, before: str) -> None:
         """Take up an operation that has just been put before another one."""
         block, position = self.position(before)
         self._edit_body(block).insert(position, id_)
         self._home[id_] = block
         self._op[id_] = op
-        self._facts[id_] = facts
-        self._values[id_] = () if id_.startswith(HIDDEN) else facts.values(id_)
+        self._facts[id_] = info
+        self._values[id_] = () if id_.startswith(HIDDEN) else info.values(id_)
 
     def clone(self, source: str, id_: str, before: str) -> None:
         """Put a copy of an operation before another one; its operands may not be available there."""
         op = self._op[source].clone(ip=ir.InsertionPoint(self._op[before])).operation
         op.location = named(id_)
-        self.insert(op, id_, self.facts(source), before)
+        self.insert(op, id_, self.info(source), before)
 
     def remove(self, id_: str) -> None:
         """Take out an operation that nothing uses, with all that is in it."""
         op = self._op[id_]
-        assert not any(used(result) for result in op.results)
+        assert not any(has_uses(result) for result in op.results)
         self._forget(id_)
         op.erase()
 
@@ -143,7 +143,7 @@ class Draft:
             for inner in list(self.body(block)):
                 self._forget(inner)
 
-    def place(self, id_: str, before: str) -> None:
+    def move_to(self, id_: str, before: str) -> None:
         """Move an operation before another one."""
         self._op[id_].move_before(self._op[before])
         self._edit_body(self.home(id_)).remove(id_)
@@ -191,7 +191,7 @@ class Draft:
         id_ = f"{HIDDEN}{len(self._made)}"
         self._made.append(id_)
         kind = tuple(str(result.type) for result in op.results)
-        self.insert(op, id_, facts_of(op.name, (), kind), before)
+        self.insert(op, id_, op_info(op.name, (), kind), before)
         return id_
 
     def fit(self, value: Value | str, want: str, before: str) -> Value:
@@ -220,8 +220,8 @@ class Draft:
             if len(same) == NEAREST or seen == FARTHEST:
                 break
         often = 1 if same else 3
-        resized = bool(others) and rank(seed, purpose, "resize") % 4 < often
-        name = choose(seed, purpose, others if resized else [*same, *CONSTANTS])
+        resized = bool(others) and seeded_hash(seed, purpose, "resize") % 4 < often
+        name = seeded_choice(seed, purpose, others if resized else [*same, *CONSTANTS])
         assert name is not None
         return self.fit(name if name in CONSTANTS else self._must(name), want, before)
 
@@ -267,20 +267,22 @@ class Draft:
 
     def connect(self, id_: str, seed: int) -> bool:
         """Let one operand of a later operation use the first result, resized if need be."""
-        kind = self.facts(id_).results[0]
+        kind = self.info(id_).results[0]
         same: list[str] = []
         others: list[str] = []
         block, position = self.position(id_)
         for seen, (user, number) in enumerate(self._slots(self.body(block)[position + 1 :])):
-            (same if self.facts(user).slots[number] == kind else others).append(f"{user} {number}")
+            (same if self.info(user).slots[number] == kind else others).append(f"{user} {number}")
             if len(same) == NEAREST or seen == FARTHEST:
                 break
-        resized = rank(seed, "connect", "resize") % 4 == 0
-        chosen = choose(seed, "connect", others if others and (resized or not same) else same)
+        resized = seeded_hash(seed, "connect", "resize") % 4 == 0
+        chosen = seeded_choice(
+            seed, "connect", others if others and (resized or not same) else same
+        )
         if chosen is None:
             return False
         user, number = chosen.split()
-        slot = self.facts(user).slots[int(number)]
+        slot = self.info(user).slots[int(number)]
         self.set_operand(user, int(number), self.fit(self._must(id_), slot, user))
         return True
 
@@ -288,7 +290,7 @@ class Draft:
         """The operands of these operations and of what is in them that may be replaced."""
         for user in users:
             if not user.startswith(HIDDEN):
-                for number in self.facts(user).open_slots:
+                for number in self.info(user).open_slots:
                     yield user, number
                 for block in self.index.inside.get(user, ()):
                     yield from self._slots(self.body(block))
@@ -297,7 +299,7 @@ class Draft:
         """Take out what repair made and nothing uses any more."""
         for id_ in reversed(self._made):
             op = self._op.get(id_)
-            if op is not None and not any(used(result) for result in op.results):
+            if op is not None and not any(has_uses(result) for result in op.results):
                 self.remove(id_)
 
 
@@ -307,5 +309,5 @@ def outer(op: Op) -> Op | None:
     return None if found is None else found.operation
 
 
-def used(value: Value) -> bool:
+def has_uses(value: Value) -> bool:
     return next(iter(value.uses), None) is not None

@@ -1,285 +1,318 @@
-"""The kinds of edit of a model: how each is drawn, and what it does to a draft.
+"""The edit kinds of models.
 
 The six of the kernels mean here what they mean there, on tensors that are resized where types do not
-agree; `scale` and `narrow` are of models alone. Inserted operations are named ``x`` and the edit's
-seed, so a later edit can find them whatever else is in the patch.
+agree; `scale` and `narrow` are of models alone.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Self
 
-from gevolve.ir.choices import choose, rank
-from gevolve.ir.stablehlo.draft import CONSTANTS, Draft, used
+import numpy as np
+
+from gevolve.ir.edit_kind import Show, Skipped
+from gevolve.ir.edit_kinds import EditKinds
+from gevolve.ir.seeded import seeded_choice, seeded_hash
+from gevolve.ir.stablehlo.draft import CONSTANTS, StablehloDraft, has_uses
+from gevolve.ir.stablehlo.edit_kind import (
+    StablehloEdit,
+    any_operation,
+    deletable,
+    find,
+    insert_copy,
+    movable,
+)
+from gevolve.ir.stablehlo.index import OpInfo
 from gevolve.ir.stablehlo.narrow import narrow_op
 from gevolve.ir.stablehlo.numbers import scaled
+from gevolve.ir.stablehlo.sites import StablehloSites
 from gevolve.ir.stablehlo.tensor import NARROWER, tensor
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from gevolve.ir.stablehlo.index import Facts
-    from gevolve.ir.stablehlo.sites import Sites
-    from gevolve.patch import Edit
 
 TRIES = 16
 """How many operands are looked at before a program is taken to have none to replace."""
 POWERS = (-3, -2, -1, 1, 2, 3)
 """A constant is scaled by two to the power of one of these."""
+RESIZED = 0.3
+"""How often an operand is drawn from values that must be resized to fit."""
 
 
-class Skipped(Exception):  # noqa: N818  (an outcome: the patch says so and goes on)
-    """An edit that does nothing here, and why."""
+@dataclass(frozen=True)
+class Copy(StablehloEdit):
+    """Insert a copy of an operation before another one, and let something use its result."""
+
+    name = "copy"
+    source: str
+    before: str
+
+    @classmethod
+    def draw(cls, sites: StablehloSites, rng: np.random.Generator) -> Self | None:
+        pair = _draw_pair(sites, rng, any_operation)
+        return None if pair is None else cls(*pair)
+
+    def apply(self, draft: StablehloDraft, seed: int) -> None:
+        find(draft, self.before, any_operation)
+        draft.connect(insert_copy(draft, self.source, self.before, seed), seed)
+
+    def describe(self, show: Show) -> str:
+        return f"copy {show(self.source)} before {show(self.before)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """One kind of edit: its name, how to draw its arguments, and how to apply it."""
-
-    name: str
-    sentence: str
-    """The edit in words, with a place for each argument."""
-    draw: Callable[[Sites, np.random.Generator], tuple[str, ...] | None]
-    apply: Callable[[Draft, tuple[str, ...], int], None]
-    last: bool = False
-    """Whether it takes effect after all edits of other kinds, whatever its place in the patch."""
-
-    @property
-    def arity(self) -> int:
-        """How many arguments it takes."""
-        return self.sentence.count("{")
-
-
-def _find(draft: Draft, id_: str, allowed: Callable[[Facts], bool]) -> Facts:
-    if draft.get(id_) is None:
-        raise Skipped(f"{id_} is gone")
-    facts = draft.facts(id_)
-    if not allowed(facts):
-        raise Skipped(f"{id_} is a {facts.name} that this edit leaves alone")
-    return facts
-
-
-def _movable(facts: Facts) -> bool:
-    return facts.movable
-
-
-def _deletable(facts: Facts) -> bool:
-    return facts.deletable
-
-
-def _clone(draft: Draft, source: str, before: str, seed: int) -> str:
-    """Insert a repaired copy of an operation."""
-    _find(draft, source, _movable)
-    name = f"x{seed:x}"
-    if draft.get(name) is not None:
-        raise Skipped(f"{name} is there already")
-    draft.clone(source, name, before)
-    draft.repair_inputs(name, seed)
-    return name
-
-
-def copy(draft: Draft, args: tuple[str, ...], seed: int) -> None:
-    source, before = args
-    _find(draft, before, lambda _: True)
-    draft.connect(_clone(draft, source, before, seed), seed)
-
-
-def delete(draft: Draft, args: tuple[str, ...], seed: int) -> None:
+@dataclass(frozen=True)
+class Delete(StablehloEdit):
     """Take out an operation; its uses get one of its operands, or any value that may be used."""
-    (target,) = args
-    facts = _find(draft, target, _deletable)
-    op = draft.op(target)
-    operands = list(op.operands)
-    for number, (result, kind) in enumerate(zip(op.results, facts.results, strict=True)):
-        if not used(result):
-            continue
-        same = [str(i) for i, slot in enumerate(facts.slots) if slot == kind]
-        fitting = [str(i) for i, slot in enumerate(facts.slots) if tensor(slot)]
-        own = choose(seed, f"own{number}", same or fitting)
-        if own is not None and rank(seed, "own", str(number)) & 1:
-            found = draft.fit(operands[int(own)], kind, target)
-        else:
-            found = draft.substitute(kind, target, seed, f"delete{number}")
-        result.replace_all_uses_with(found)
-    draft.remove(target)
+
+    name = "delete"
+    target: str
+
+    @classmethod
+    def draw(cls, sites: StablehloSites, rng: np.random.Generator) -> Self | None:
+        target = sites.draw(rng, deletable)
+        return None if target is None else cls(target)
+
+    def apply(self, draft: StablehloDraft, seed: int) -> None:
+        target = self.target
+        info = find(draft, target, deletable)
+        op = draft.op(target)
+        operands = list(op.operands)
+        for number, (result, kind) in enumerate(zip(op.results, info.results, strict=True)):
+            if not has_uses(result):
+                continue
+            same = [str(i) for i, slot in enumerate(info.slots) if slot == kind]
+            fitting = [str(i) for i, slot in enumerate(info.slots) if tensor(slot)]
+            own = seeded_choice(seed, f"own{number}", same or fitting)
+            if own is not None and seeded_hash(seed, "own", str(number)) & 1:
+                found = draft.fit(operands[int(own)], kind, target)
+            else:
+                found = draft.substitute(kind, target, seed, f"delete{number}")
+            result.replace_all_uses_with(found)
+        draft.remove(target)
+
+    def describe(self, show: Show) -> str:
+        return f"delete {show(self.target)}"
 
 
-def move(draft: Draft, args: tuple[str, ...], seed: int) -> None:
-    target, before = args
-    _find(draft, target, _movable)
-    _find(draft, before, lambda _: True)
-    if before in {target, draft.after(target)}:
-        raise Skipped(f"{target} is before {before} already")
-    draft.place(target, before)
-    draft.repair_inputs(target, seed)
-    if not draft.repair_uses(target, seed):
-        draft.connect(target, seed)
+@dataclass(frozen=True)
+class Move(StablehloEdit):
+    """Move an operation before another one."""
+
+    name = "move"
+    target: str
+    before: str
+
+    @classmethod
+    def draw(cls, sites: StablehloSites, rng: np.random.Generator) -> Self | None:
+        for _ in range(TRIES):
+            pair = _draw_pair(sites, rng, any_operation)
+            if pair is None:
+                return None
+            if not sites.follows(*pair):
+                return cls(*pair)
+        return None
+
+    def apply(self, draft: StablehloDraft, seed: int) -> None:
+        find(draft, self.target, movable)
+        find(draft, self.before, any_operation)
+        if self.before in {self.target, draft.after(self.target)}:
+            raise Skipped(f"{self.target} is before {self.before} already")
+        draft.move_to(self.target, self.before)
+        draft.repair_inputs(self.target, seed)
+        if not draft.repair_uses(self.target, seed):
+            draft.connect(self.target, seed)
+
+    def describe(self, show: Show) -> str:
+        return f"move {show(self.target)} before {show(self.before)}"
 
 
-def replace(draft: Draft, args: tuple[str, ...], seed: int) -> None:
-    target, source = args
-    old = _find(draft, target, _movable)
-    _find(draft, source, _movable)
-    if target == source:
-        raise Skipped(f"{target} is replaced by itself")
-    made = draft.op(_clone(draft, source, target, seed)).results
-    for number, (result, kind) in enumerate(
-        zip(draft.op(target).results, old.results, strict=True)
-    ):
-        if used(result):
-            found = made[min(number, len(made) - 1)]
-            result.replace_all_uses_with(draft.fit(found, kind, target))
-    draft.remove(target)
+@dataclass(frozen=True)
+class Replace(StablehloEdit):
+    """Put a copy of another operation in the place of one."""
+
+    name = "replace"
+    target: str
+    source: str
+
+    @classmethod
+    def draw(cls, sites: StablehloSites, rng: np.random.Generator) -> Self | None:
+        pair = _draw_pair(sites, rng, movable)
+        return None if pair is None else cls(*pair)
+
+    def apply(self, draft: StablehloDraft, seed: int) -> None:
+        target = self.target
+        old = find(draft, target, movable)
+        find(draft, self.source, movable)
+        if target == self.source:
+            raise Skipped(f"{target} is replaced by itself")
+        made = draft.op(insert_copy(draft, self.source, target, seed)).results
+        for number, (result, kind) in enumerate(
+            zip(draft.op(target).results, old.results, strict=True)
+        ):
+            if has_uses(result):
+                found = made[min(number, len(made) - 1)]
+                result.replace_all_uses_with(draft.fit(found, kind, target))
+        draft.remove(target)
+
+    def describe(self, show: Show) -> str:
+        return f"replace {show(self.target)} by {show(self.source)}"
 
 
-def swap(draft: Draft, args: tuple[str, ...], seed: int) -> None:
-    one, other = args
-    for id_ in args:
-        _find(draft, id_, _movable)
-    if one == other:
-        raise Skipped(f"{one} is swapped with itself")
-    next_one, next_other = draft.after(one), draft.after(other)
-    if next_other != one:
-        draft.place(one, next_other)
-    if next_one != other:
-        draft.place(other, next_one)
-    for id_ in args:
-        draft.repair_inputs(id_, seed)
-    for id_ in args:
-        draft.repair_uses(id_, seed)
+@dataclass(frozen=True)
+class Swap(StablehloEdit):
+    """Let two operations change places."""
+
+    name = "swap"
+    first: str
+    second: str
+
+    @classmethod
+    def draw(cls, sites: StablehloSites, rng: np.random.Generator) -> Self | None:
+        pair = _draw_pair(sites, rng, movable)
+        return None if pair is None else cls(*pair)
+
+    def apply(self, draft: StablehloDraft, seed: int) -> None:
+        first, second = both = (self.first, self.second)
+        for id_ in both:
+            find(draft, id_, movable)
+        if first == second:
+            raise Skipped(f"{first} is swapped with itself")
+        after_first, after_second = draft.after(first), draft.after(second)
+        if after_second != first:
+            draft.move_to(first, after_second)
+        if after_first != second:
+            draft.move_to(second, after_first)
+        for id_ in both:
+            draft.repair_inputs(id_, seed)
+        for id_ in both:
+            draft.repair_uses(id_, seed)
+
+    def describe(self, show: Show) -> str:
+        return f"swap {show(self.first)} with {show(self.second)}"
 
 
-def operand(draft: Draft, args: tuple[str, ...], seed: int) -> None:
-    del seed  # the edit names its value: there is nothing to choose
-    target, index, name = args
-    facts = _find(draft, target, lambda facts: not facts.alone)
-    if not index.isdecimal() or int(index) >= len(facts.slots):
-        raise Skipped(f"{target} has no operand {index}")
-    number = int(index)
-    slot = facts.slots[number]
-    if tensor(slot) is None:
-        raise Skipped(f"operand {index} of {target} is {slot}, which cannot be made of another")
-    value = None if name in CONSTANTS else draft.value(name)
-    if value is None:
-        if name not in CONSTANTS:
+@dataclass(frozen=True)
+class SetOperand(StablehloEdit):
+    """Let one operand of an operation be another value, resized if need be, or zero or one."""
+
+    name = "operand"
+    target: str
+    number: int
+    value: str
+    """The id of a value, or ``=0`` or ``=1``."""
+
+    @classmethod
+    def draw(cls, sites: StablehloSites, rng: np.random.Generator) -> Self | None:
+        for _ in range(TRIES):
+            target = sites.draw(rng, lambda info: bool(info.open_slots))
+            if target is None:
+                return None
+            slots = sites.index.info[target].open_slots
+            number = slots[int(rng.integers(len(slots)))]
+            values = sites.values(target, number, resized=rng.random() < RESIZED)
+            if values:
+                return cls(target, number, values[int(rng.integers(len(values)))])
+        return None
+
+    def apply(self, draft: StablehloDraft, seed: int) -> None:
+        del seed  # the edit names its value: there is nothing to choose
+        target, number, name = self.target, self.number, self.value
+        info = find(draft, target, lambda info: not info.untouchable)
+        if not 0 <= number < len(info.slots):
+            raise Skipped(f"{target} has no operand {number}")
+        slot = info.slots[number]
+        if tensor(slot) is None:
+            raise Skipped(
+                f"operand {number} of {target} is {slot}, which cannot be made of another"
+            )
+        if name in CONSTANTS:
+            draft.set_operand(target, number, draft.fit(name, slot, target))
+            return
+        value = draft.value(name)
+        if value is None:
             raise Skipped(f"{name} is gone")
-        draft.set_operand(target, number, draft.fit(name, slot, target))
-        return
-    if tensor(str(value.type)) is None:
-        raise Skipped(f"{name} is {value.type}, which cannot be made into {slot}")
-    op = draft.op(target)
-    if not draft.available(value, op):
-        raise Skipped(f"{name} is not available at {target}")
-    if op.operands[number] == value:
-        raise Skipped(f"operand {index} of {target} is {name} already")
-    draft.set_operand(target, number, draft.fit(value, slot, target))
+        if tensor(str(value.type)) is None:
+            raise Skipped(f"{name} is {value.type}, which cannot be made into {slot}")
+        op = draft.op(target)
+        if not draft.available(value, op):
+            raise Skipped(f"{name} is not available at {target}")
+        if op.operands[number] == value:
+            raise Skipped(f"operand {number} of {target} is {name} already")
+        draft.set_operand(target, number, draft.fit(value, slot, target))
+
+    def describe(self, show: Show) -> str:
+        return f"operand {self.number} of {show(self.target)} becomes {show(self.value)}"
 
 
-def scale(draft: Draft, args: tuple[str, ...], seed: int) -> None:
-    del seed  # the edit says it all
-    target, power = args
-    _find(draft, target, lambda facts: facts.name == "stablehlo.constant")
-    if power.removeprefix("-") not in {str(abs(known)) for known in POWERS}:
-        raise Skipped(f"{power} is no power of two that constants are scaled by")
-    value = scaled(draft.op(target), int(power))
-    if value is None:
-        raise Skipped(f"{target} stays the same, or no longer fits its type")
-    draft.op(target).attributes["value"] = value
+@dataclass(frozen=True)
+class Scale(StablehloEdit):
+    """Multiply a constant by a power of two."""
+
+    name = "scale"
+    target: str
+    power: int
+
+    @classmethod
+    def draw(cls, sites: StablehloSites, rng: np.random.Generator) -> Self | None:
+        target = sites.draw(rng, lambda info: info.scalable)
+        return None if target is None else cls(target, POWERS[int(rng.integers(len(POWERS)))])
+
+    def apply(self, draft: StablehloDraft, seed: int) -> None:
+        del seed  # the edit says it all
+        target = self.target
+        find(draft, target, lambda info: info.name == "stablehlo.constant")
+        if self.power not in POWERS:
+            raise Skipped(f"{self.power} is no power of two that constants are scaled by")
+        value = scaled(draft.op(target), self.power)
+        if value is None:
+            raise Skipped(f"{target} stays the same, or no longer fits its type")
+        draft.op(target).attributes["value"] = value
+
+    def describe(self, show: Show) -> str:
+        return f"scale {show(self.target)} by 2^{self.power}"
 
 
-def narrow(draft: Draft, args: tuple[str, ...], seed: int) -> None:
-    del seed  # the edit says it all
-    target, element = args
-    facts = _find(draft, target, lambda facts: bool(facts.narrowable))
-    if element not in NARROWER.get(facts.narrowable, ()):
-        raise Skipped(f"{element} is not narrower than the {facts.narrowable} of {target}")
-    if not narrow_op(draft, target, facts.narrowable, element):
-        raise Skipped(f"{target} does not work in {element}")
+@dataclass(frozen=True)
+class Narrow(StablehloEdit):
+    """Let an operation compute in a narrower element type."""
+
+    name = "narrow"
+    # What is narrowed is another operation afterwards; other edits should not have to know.
+    last = True
+    target: str
+    element: str
+
+    @classmethod
+    def draw(cls, sites: StablehloSites, rng: np.random.Generator) -> Self | None:
+        target = sites.draw(rng, lambda info: bool(info.narrowable))
+        if target is None:
+            return None
+        elements = NARROWER[sites.index.info[target].narrowable]
+        return cls(target, elements[int(rng.integers(len(elements)))])
+
+    def apply(self, draft: StablehloDraft, seed: int) -> None:
+        del seed  # the edit says it all
+        target, element = self.target, self.element
+        info = find(draft, target, lambda info: bool(info.narrowable))
+        if element not in NARROWER.get(info.narrowable, ()):
+            raise Skipped(f"{element} is not narrower than the {info.narrowable} of {target}")
+        if not narrow_op(draft, target, info.narrowable, element):
+            raise Skipped(f"{target} does not work in {element}")
+
+    def describe(self, show: Show) -> str:
+        return f"compute {show(self.target)} in {self.element}"
+
+
+EDIT_KINDS = EditKinds(
+    "stablehlo",
+    StablehloEdit,
+    (Copy, Delete, Move, Replace, Swap, SetOperand, Scale, Narrow),
+)
+"""All edit kinds of models, in the order in which the search draws them."""
 
 
 def _draw_pair(
-    sites: Sites, rng: np.random.Generator, second: Callable[[Facts], bool]
-) -> tuple[str, ...] | None:
-    first = sites.draw(rng, _movable)
+    sites: StablehloSites, rng: np.random.Generator, second: Callable[[OpInfo], bool]
+) -> tuple[str, str] | None:
+    first = sites.draw(rng, movable)
     if first is None:
         return None
     other = sites.draw(rng, second, other_than=first)
     return None if other is None else (first, other)
-
-
-def _draw_move(sites: Sites, rng: np.random.Generator) -> tuple[str, ...] | None:
-    for _ in range(TRIES):
-        found = _draw_pair(sites, rng, lambda _: True)
-        if found is None or not sites.follows(*found):
-            return found
-    return None
-
-
-def _draw_delete(sites: Sites, rng: np.random.Generator) -> tuple[str, ...] | None:
-    target = sites.draw(rng, _deletable)
-    return None if target is None else (target,)
-
-
-def _draw_operand(sites: Sites, rng: np.random.Generator) -> tuple[str, ...] | None:
-    for _ in range(TRIES):
-        target = sites.draw(rng, lambda facts: bool(facts.open_slots))
-        if target is None:
-            return None
-        facts = sites.index.facts[target]
-        number = facts.open_slots[int(rng.integers(len(facts.open_slots)))]
-        choices = sites.values(target, number, resized=rng.random() < 0.3)
-        if choices:
-            return target, str(number), choices[int(rng.integers(len(choices)))]
-    return None
-
-
-def _draw_scale(sites: Sites, rng: np.random.Generator) -> tuple[str, ...] | None:
-    target = sites.draw(rng, lambda facts: facts.scalable)
-    return None if target is None else (target, str(POWERS[int(rng.integers(len(POWERS)))]))
-
-
-def _draw_narrow(sites: Sites, rng: np.random.Generator) -> tuple[str, ...] | None:
-    target = sites.draw(rng, lambda facts: bool(facts.narrowable))
-    if target is None:
-        return None
-    elements = NARROWER[sites.index.facts[target].narrowable]
-    return target, elements[int(rng.integers(len(elements)))]
-
-
-KINDS: dict[str, Kind] = {
-    kind.name: kind
-    for kind in (
-        Kind(
-            "copy",
-            "copy {} before {}",
-            lambda sites, rng: _draw_pair(sites, rng, lambda _: True),
-            copy,
-        ),
-        Kind("delete", "delete {}", _draw_delete, delete),
-        Kind("move", "move {} before {}", _draw_move, move),
-        Kind(
-            "replace",
-            "replace {} by {}",
-            lambda sites, rng: _draw_pair(sites, rng, _movable),
-            replace,
-        ),
-        Kind("swap", "swap {} with {}", lambda sites, rng: _draw_pair(sites, rng, _movable), swap),
-        Kind("operand", "operand {1} of {0} becomes {2}", _draw_operand, operand),
-        Kind("scale", "scale {} by 2^{}", _draw_scale, scale),
-        # What is narrowed is another operation afterwards; other edits should not have to know.
-        Kind("narrow", "compute {} in {}", _draw_narrow, narrow, last=True),
-    )
-}
-
-
-def apply_edit(draft: Draft, edit: Edit) -> None:
-    """Change the draft as the edit says; raises `Skipped` if that is not possible here."""
-    kind = KINDS.get(edit.kind)
-    if kind is None:
-        raise Skipped(f"models have no edit {edit.kind!r}")
-    if len(edit.args) != kind.arity:
-        raise Skipped(f"{edit.kind} takes {kind.arity} arguments, not {len(edit.args)}")
-    kind.apply(draft, edit.args, edit.seed)

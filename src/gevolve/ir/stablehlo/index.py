@@ -23,7 +23,7 @@ from gevolve.ir.stablehlo.mlir import (
     everything_in,
     ir,
     named,
-    place_of,
+    source_line_of,
 )
 from gevolve.ir.stablehlo.numbers import scaled
 from gevolve.ir.stablehlo.tensor import NARROWER, tensor
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 OPEN = frozenset({"stablehlo.while", "stablehlo.case", "stablehlo.if"})
 """Operations whose regions are edited like the body of main."""
 TERMINATORS = frozenset({"stablehlo.return", "func.return"})
-ALONE = frozenset(
+UNTOUCHABLE = frozenset(
     f"stablehlo.{name}"
     for name in [
         "after_all",
@@ -73,7 +73,7 @@ _FIXED_TYPES = frozenset(
 
 
 @dataclass(frozen=True)
-class Facts:
+class OpInfo:
     """What is known of an operation before any edit."""
 
     name: str
@@ -85,14 +85,14 @@ class Facts:
     """Whether it is a constant that a power of two makes another one."""
 
     @property
-    def alone(self) -> bool:
-        return self.name in ALONE
+    def untouchable(self) -> bool:
+        return self.name in UNTOUCHABLE
 
     @cached_property
     def deletable(self) -> bool:
         return (
             bool(self.results)
-            and not self.alone
+            and not self.untouchable
             and self.name not in TERMINATORS
             and all(map(tensor, self.results))
         )
@@ -112,7 +112,11 @@ class Facts:
     @cached_property
     def open_slots(self) -> tuple[int, ...]:
         """The operands that may be replaced."""
-        return () if self.alone else tuple(i for i, kind in enumerate(self.slots) if tensor(kind))
+        return (
+            ()
+            if self.untouchable
+            else tuple(i for i, kind in enumerate(self.slots) if tensor(kind))
+        )
 
     def values(self, id_: str) -> tuple[tuple[str, str], ...]:
         """The names and types of the results that repair can use, if this is the operation's id."""
@@ -123,18 +127,18 @@ class Facts:
         )
 
 
-facts_of = lru_cache(1 << 14)(Facts)
-"""`Facts`, one object for all operations that are alike."""
+op_info = lru_cache(1 << 14)(OpInfo)
+"""`OpInfo`, one object for all operations that are alike."""
 
 
-class Index:
+class StablehloIndex:
     """Ids to operations, blocks and values of the unedited module, which gets its ids as names."""
 
     def __init__(self, module: Op) -> None:
         self.module = module
         self.order: list[tuple[int, str]] = []
         """Where in the walk through all operations each id stands."""
-        self.facts: dict[str, Facts] = {}
+        self.info: dict[str, OpInfo] = {}
         self.body: dict[str, tuple[str, ...]] = {}
         """The operations of each block."""
         self.home: dict[str, str] = {}
@@ -145,8 +149,8 @@ class Index:
         """The values that each operation gives and each block takes, with their types."""
         self.type: dict[str, str] = {}
         """The type of each value."""
-        self.place: dict[str, str] = {}
-        """Source lines, where they are known, and the names of main's arguments."""
+        self.origins: dict[str, str] = {}
+        """The source line of each operation where it is known, and the names of main's arguments."""
         self.inside: dict[str, list[str]] = {}
         """The blocks that an operation holds."""
         self.operands: dict[str, tuple[str, ...]] = {}
@@ -168,7 +172,7 @@ class Index:
         body: list[str] = []
         for view in block.operations:
             operation = view.operation
-            id_ = f"o{len(self.facts)}"
+            id_ = f"o{len(self.info)}"
             body.append(id_)
             self.home[id_] = name
             self._add(operation, id_)
@@ -186,15 +190,15 @@ class Index:
         results = tuple(intern(str(result.type)) for result in operation.results)
         slots = tuple(intern(str(value.type)) for value in operation.operands)
         scalable = operation.name == "stablehlo.constant" and scaled(operation, 1) is not None
-        facts = self.facts[id_] = facts_of(operation.name, slots, results, scalable)
-        self.values[id_] = facts.values(id_)
+        info = self.info[id_] = op_info(operation.name, slots, results, scalable)
+        self.values[id_] = info.values(id_)
         for number, (result, kind) in enumerate(zip(operation.results, results, strict=True)):
             value = id_ if number == 0 else f"{id_}.{number}"
             self._names[result] = value
             self.type[value] = kind
-        place = place_of(operation.location)
-        if place is not None:
-            self.place[id_] = f"{place[0]}:{place[1]}"
+        line = source_line_of(operation.location)
+        if line is not None:
+            self.origins[id_] = f"{line[0]}:{line[1]}"
         operation.location = named(id_)
 
     def _pass_over(self, atom: Op) -> None:
@@ -220,7 +224,7 @@ class Index:
             name = f"{prefix}{number}"
             label = _label(argument.location)
             if holder is None and label is not None:
-                self.place[name] = label
+                self.origins[name] = label
             renamed = block.add_argument(argument.type, named(f"{shown}{number}"))
             argument.replace_all_uses_with(renamed)
             self._names[renamed] = name

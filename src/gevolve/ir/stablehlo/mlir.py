@@ -130,7 +130,7 @@ def everything_in(operation: Op) -> list[Op]:
     return found
 
 
-def place_of(location: Location) -> tuple[str, int] | None:
+def source_line_of(location: Location) -> tuple[str, int] | None:
     """The source file, without its folder, and line that a location leads to."""
     found = next(_frames(location), None)
     if found is None or found[0] == "-" or found[0].startswith(_OWN):

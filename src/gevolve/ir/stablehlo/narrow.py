@@ -9,7 +9,7 @@ from gevolve.ir.stablehlo.mlir import Value, everything_in, ir, named
 from gevolve.ir.stablehlo.tensor import tensor
 
 if TYPE_CHECKING:
-    from gevolve.ir.stablehlo.draft import Draft
+    from gevolve.ir.stablehlo.draft import StablehloDraft
 
 _INSIDE = frozenset(
     f"stablehlo.{name}"
@@ -28,7 +28,7 @@ _INSIDE = frozenset(
 """What the region of an atom may hold for it to be narrowed."""
 
 
-def narrow_op(draft: Draft, target: str, wide: str, element: str) -> bool:
+def narrow_op(draft: StablehloDraft, target: str, wide: str, element: str) -> bool:
     """Let an operation compute in a narrower element type than `wide`; whether that could be done."""
     old = draft.op(target)
     operands = [_converted(draft, target, value, wide, element) for value in old.operands]
@@ -53,14 +53,14 @@ def narrow_op(draft: Draft, target: str, wide: str, element: str) -> bool:
         draft.remove(hidden)
         return False
     for result, made, kind in zip(
-        old.results, new.results, draft.facts(target).results, strict=True
+        old.results, new.results, draft.info(target).results, strict=True
     ):
         result.replace_all_uses_with(draft.fit(made, kind, target))
     draft.remove(target)
     return True
 
 
-def _converted(draft: Draft, target: str, value: Value, wide: str, element: str) -> Value:
+def _converted(draft: StablehloDraft, target: str, value: Value, wide: str, element: str) -> Value:
     kind = tensor(str(value.type))
     if kind is None or kind.element != wide:
         return value

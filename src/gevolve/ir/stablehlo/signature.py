@@ -8,7 +8,7 @@ import numpy as np
 from gevolve.errors import SourceError, UnsupportedError
 
 
-class Spec(NamedTuple):
+class ArraySpec(NamedTuple):
     """The shape and element type of one argument or result."""
 
     shape: tuple[int, ...]
@@ -21,8 +21,8 @@ class Spec(NamedTuple):
 class Signature(NamedTuple):
     """The arguments and results of a program's main function."""
 
-    inputs: tuple[Spec, ...]
-    outputs: tuple[Spec, ...]
+    inputs: tuple[ArraySpec, ...]
+    outputs: tuple[ArraySpec, ...]
 
 
 _DTYPES: dict[str, np.dtype[Any]] = {
@@ -49,15 +49,15 @@ def signature_of(module: Any) -> Signature:
         if operation.attributes["sym_name"].value == "main":
             kind = operation.attributes["function_type"].value
             return Signature(
-                tuple(_spec(one) for one in kind.inputs),
-                tuple(_spec(one) for one in kind.results),
+                tuple(_array_spec(one) for one in kind.inputs),
+                tuple(_array_spec(one) for one in kind.results),
             )
     raise SourceError("the module has no function main")
 
 
-def _spec(kind: Any) -> Spec:
+def _array_spec(kind: Any) -> ArraySpec:
     name = str(getattr(kind, "element_type", kind))
     dtype = _DTYPES.get(name)
     if dtype is None:
         raise UnsupportedError(f"arguments and results of type {kind} cannot be passed as arrays")
-    return Spec(tuple(int(size) for size in kind.shape), dtype)
+    return ArraySpec(tuple(int(size) for size in kind.shape), dtype)

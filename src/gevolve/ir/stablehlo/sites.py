@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gevolve.ir.stablehlo.draft import CONSTANTS, Draft
-from gevolve.ir.stablehlo.index import TERMINATORS, Facts, Index
+from gevolve.ir.stablehlo.draft import CONSTANTS, StablehloDraft
+from gevolve.ir.stablehlo.index import TERMINATORS, OpInfo, StablehloIndex
 from gevolve.ir.stablehlo.tensor import tensor
 
 if TYPE_CHECKING:
@@ -27,16 +27,16 @@ CONDITION = 0.05
 """The condition of a loop is drawn this often, relative to its body: changed, it may not end."""
 
 
-class Sites:
+class StablehloSites:
     """The operations of a program, with the weight of each."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: StablehloIndex) -> None:
         self.index = index
-        self._draft = Draft(index)  # of the unedited program, to look values up in
+        self._draft = StablehloDraft(index)  # of the unedited program, to look values up in
         runs = {name: self._runs(name) for name in index.body}
-        self._ids = list(index.facts)
+        self._ids = list(index.info)
         weights = np.asarray(
-            [runs[index.home[id_]] * _work(facts) for id_, facts in index.facts.items()], np.float64
+            [runs[index.home[id_]] * _work(info) for id_, info in index.info.items()], np.float64
         )
         self._sums = np.cumsum(weights) / weights.sum()
         self._sums[-1] = 1.0
@@ -44,17 +44,17 @@ class Sites:
     def draw(
         self,
         rng: np.random.Generator,
-        allowed: Callable[[Facts], bool],
+        allowed: Callable[[OpInfo], bool],
         *,
         other_than: str | None = None,
     ) -> str | None:
         """An operation that is allowed; None if none turns up."""
-        facts = self.index.facts
+        info = self.index.info
         for _ in range(TRIES):
             found = self._ids[int(np.searchsorted(self._sums, rng.random(), side="right"))]
-            if found != other_than and allowed(facts[found]):
+            if found != other_than and allowed(info[found]):
                 return found
-        rest = [id_ for id_ in self._ids if id_ != other_than and allowed(facts[id_])]
+        rest = [id_ for id_ in self._ids if id_ != other_than and allowed(info[id_])]
         return rest[int(rng.integers(len(rest)))] if rest else None
 
     def follows(self, one: str, other: str) -> bool:
@@ -64,7 +64,7 @@ class Sites:
 
     def values(self, target: str, number: int, *, resized: bool) -> list[str]:
         """What an operand could be instead: values of its type, or those that can be made so."""
-        slot = self.index.facts[target].slots[number]
+        slot = self.index.info[target].slots[number]
         now = self.index.operands[target][number]
         found = [
             name
@@ -79,7 +79,7 @@ class Sites:
         if holder is None:
             return 1.0
         outer = self._runs(self.index.home[holder[0]])
-        if self.index.facts[holder[0]].name != "stablehlo.while":
+        if self.index.info[holder[0]].name != "stablehlo.while":
             return outer
         trips = MANY if (count := self._trips(holder[0])) is None else min(MANY, float(count))
         return outer * trips * (CONDITION if holder[1] == 0 else 1.0)
@@ -88,7 +88,7 @@ class Sites:
         """The bound of a counting loop, if it is a constant."""
         condition = next(b for b, h in self.index.holder.items() if h == (loop, 0))
         for id_ in self.index.body[condition]:
-            if self.index.facts[id_].name == "stablehlo.compare":
+            if self.index.info[id_].name == "stablehlo.compare":
                 for name in self.index.operands[id_]:
                     count = self._constant(name)
                     if count is not None:
@@ -97,17 +97,17 @@ class Sites:
 
     def _constant(self, name: str) -> int | None:
         op = self._draft.get(name)
-        if op is None or op.name != "stablehlo.constant" or not self.index.facts[name].scalable:
+        if op is None or op.name != "stablehlo.constant" or not self.index.info[name].scalable:
             return None
         found = re.search(r"dense<(\d+)>", str(op.attributes["value"]))
         return int(found[1]) if found else None
 
 
-def _work(facts: Facts) -> float:
+def _work(info: OpInfo) -> float:
     """A mild measure of what an operation costs: 1 for a scalar, 4 for a million elements."""
-    if facts.name in TERMINATORS:
+    if info.name in TERMINATORS:
         return 1.0
-    elements = max((kind.count for kind in map(tensor, facts.results) if kind), default=1)
-    if facts.name in {"stablehlo.dot_general", "stablehlo.convolution"}:
+    elements = max((kind.count for kind in map(tensor, info.results) if kind), default=1)
+    if info.name in {"stablehlo.dot_general", "stablehlo.convolution"}:
         elements *= 64
     return 1.0 + math.log10(max(1, elements)) / 2

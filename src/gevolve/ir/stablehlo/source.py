@@ -24,7 +24,7 @@ from gevolve.ir.stablehlo.mlir import (
     parse,
     parse_file,
     parse_portable,
-    place_of,
+    source_line_of,
 )
 from gevolve.ir.stablehlo.tree import flatten, names_of, shapes_of
 
@@ -229,8 +229,8 @@ def _check_shapes(main: Op, name: str) -> None:
         if isinstance(kind, ir.UnrankedTensorType) or (
             isinstance(kind, ir.RankedTensorType) and not kind.has_static_shape
         ):
-            place = place_of(operation.location)
-            where = f"{name}:{place[1]}" if place else name
+            line = source_line_of(operation.location)
+            where = f"{name}:{line[1]}" if line else name
             raise UnsupportedError(
                 f"{where}: {operation.name} has the dynamic shape {kind}; "
                 "export the program for shapes that are known"

@@ -6,21 +6,21 @@ fastest candidate, which the page then says is not validated.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from gevolve.analyze.kept import explained, minimised
 from gevolve.errors import GevolveError
-from gevolve.program import restore
+from gevolve.ir import restore
+from gevolve.program import Change
 from gevolve.report.html.diff import side_by_side
 from gevolve.report.html.source import marked_source
 from gevolve.run.store import parse_id
 
 if TYPE_CHECKING:
     from gevolve.analyze.findings import Minimised
-    from gevolve.patch import Patch
+    from gevolve.patch import Edit, Patch
     from gevolve.program import Program
     from gevolve.report.html.follow import Follower
     from gevolve.run.config import Config
@@ -28,21 +28,23 @@ if TYPE_CHECKING:
     from gevolve.run.store import Store
     from gevolve.workload.base import Workload
 
-_PLACE = re.compile(r"([\w.+-]+\.\w+):(\d+)")
-"""A source line as descriptions of edits name it."""
-
 
 class Describer:
     """Says edits in words; in their text form where the program cannot be read here."""
 
     def __init__(self, store: Store, config: Config) -> None:
         self.program = _restore(store, config)
-        self._known: dict[object, str] = {}
+        self._known: dict[Edit, Change] = {}
 
     def __call__(self, patch: Patch) -> list[str]:
+        return [change.sentence for change in self.changes(patch)]
+
+    def changes(self, patch: Patch) -> list[Change]:
+        """What each edit does."""
         for edit in patch:
             if edit not in self._known:
-                self._known[edit] = self.program.describe(edit) if self.program else str(edit)
+                described = self.program.describe(edit) if self.program else Change(str(edit))
+                self._known[edit] = described
         return [self._known[edit] for edit in patch]
 
 
@@ -82,10 +84,13 @@ def take_apart(
         return None
     row = store.variant(parse_id(id_))
     sentences = words(row.patch)
+    lines = [list(change.lines) for change in words.changes(row.patch)]
     apart = explained(store).get(id_)
     if apart is not None and len(apart.edits) == len(row.patch):
         sentences = [story.sentence for story in apart.edits]
-    places = _places([f"{a} {b}" for a, b in zip(words(row.patch), sentences, strict=True)])
+        lines = [
+            [*mine, story.line, *story.lines] for mine, story in zip(lines, apart.edits, strict=True)
+        ]
     return {
         "id": id_,
         "role": role,
@@ -96,15 +101,16 @@ def take_apart(
         "error": row.evaluation.error,
         "minimised": msgspec.to_builtins(minimal),
         "explained": msgspec.to_builtins(apart),
-        "source": marked_source(store, follower.config.spec, workload, places),
+        "source": marked_source(store, follower.config.spec, workload, _by_file(lines)),
         "diff": side_by_side(words.program, row.patch) if words.program else None,
     }
 
 
-def _places(sentences: list[str]) -> dict[str, dict[int, list[int]]]:
-    """The source lines that edits name, by file: for each line the positions of the edits."""
-    places: dict[str, dict[int, list[int]]] = {}
-    for position, sentence in enumerate(sentences):
-        for file, line in dict.fromkeys(_PLACE.findall(sentence)):
-            places.setdefault(file, {}).setdefault(int(line), []).append(position)
-    return places
+def _by_file(lines: list[list[str]]) -> dict[str, dict[int, list[int]]]:
+    """The source lines of edits, by file: for each line the positions of its edits in the patch."""
+    found: dict[str, dict[int, list[int]]] = {}
+    for position, mine in enumerate(lines):
+        for line in dict.fromkeys(filter(None, mine)):
+            file, _, number = line.rpartition(":")
+            found.setdefault(file, {}).setdefault(int(number), []).append(position)
+    return found

@@ -1,4 +1,4 @@
-"""What is left of a module when it is optimised: how many of each thing, and from which source lines."""
+"""Counts what an optimized module does (barriers, loads, branches …), by source line."""
 
 from collections import Counter, defaultdict
 
@@ -28,11 +28,11 @@ _CALLS = (
 )
 """What a call is, by how the name of its callee begins; the first that fits."""
 _DIVISIONS = frozenset({"fdiv", "frem", "sdiv", "udiv", "srem", "urem"})
-_PLAIN = frozenset({"phi", "getelementptr", "bitcast", "addrspacecast", "ret", "unreachable"})
-"""What costs nothing to speak of."""
+_FREE = frozenset({"phi", "getelementptr", "bitcast", "addrspacecast", "ret", "unreachable"})
+"""Instructions that cost next to nothing."""
 
 
-def feature(instr: Instr) -> str | None:
+def feature_of(instr: Instr) -> str | None:
     """What an instruction is good for, in a word such as ``barrier``; None if it is nearly free."""
     if instr.opcode == "call":
         head = instr.parts[0]
@@ -45,21 +45,21 @@ def feature(instr: Instr) -> str | None:
         return instr.opcode
     if instr.opcode in _DIVISIONS:
         return "division"
-    return None if instr.opcode in _PLAIN else "operation"
+    return None if instr.opcode in _FREE else "operation"
 
 
-def space(instr: Instr) -> str:
+def memory_space(instr: Instr) -> str:
     """The memory that a load or store works on, if its type tells."""
     kinds = (operand.type for operand in instr.operands)
     return next((_SPACES[kind] for kind in kinds if kind in _SPACES), "")
 
 
-class Portrait:
-    """One optimised module, counted."""
+class FeatureCount:
+    """How often each feature occurs in a module once LLVM has optimized it."""
 
     def __init__(self, text: str) -> None:
         module = parse(optimise(text))
-        places = Locations(module)
+        locations = Locations(module)
         self.count: Counter[str] = Counter()
         self.lines: defaultdict[str, Counter[str]] = defaultdict(Counter)
         """For each feature, how often it comes from each source line."""
@@ -75,13 +75,13 @@ class Portrait:
             dominance = Dominance(function)
             for block in function.blocks:
                 for instr in block.body:
-                    self._add(instr, str(places.of(instr) or ""))
+                    self._add(instr, str(locations.of(instr) or ""))
                 last = block.body[-1]
                 if any(dominance.dominates(target, block.id) for target in last.blocks):
-                    self.loops[str(places.of(last) or "")] += 1
+                    self.loops[str(locations.of(last) or "")] += 1
 
     def _add(self, instr: Instr, line: str) -> None:
-        word = feature(instr)
+        word = feature_of(instr)
         self.order.append((word or "address", instr.opcode, line))
         if word is None:
             return
@@ -90,4 +90,4 @@ class Portrait:
         if word in {"operation", "division"}:
             self.types[instr.type] += 1
         if word in {"load", "store"}:
-            self.spaces[word, space(instr)] += 1
+            self.spaces[word, memory_space(instr)] += 1

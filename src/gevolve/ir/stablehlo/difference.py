@@ -1,7 +1,7 @@
-"""Says in plain words what an edit made of a model, from what is left of it when it is tidied up.
+"""Says in plain words how two variants of a model differ.
 
-Two variants, with the edit and without it, are freed of dead and repeated operations and counted; what
-sets them apart is looked for, the most telling difference first.
+Both variants, with the edit and without it, are freed of dead and repeated operations, and their
+features are counted. The first difference of a list is reported, the most telling first.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gevolve.ir.stablehlo.mlir import Op, Value, everything_in, ir, module_of, run_passes
 from gevolve.ir.stablehlo.tensor import tensor
+from gevolve.ir.sentences import at_lines, list_counts
 from gevolve.program import Change
 
 if TYPE_CHECKING:
@@ -28,18 +29,16 @@ _FREE = frozenset({"constant", "return", "iota", "reshape", "broadcast_in_dim"})
 _PASSED_ON = frozenset({"broadcast_in_dim", "convert", "reshape"})
 """Operations that hand a single number on as it is."""
 _PRECISIONS = ("f64", "f32", "bf16"), ("f32", "f16")
-NAMED = 3
-"""At most so many source lines are named in a sentence."""
 
 
-def contrast(before: str, after: str, places: Mapping[str, str]) -> Change | None:
+def describe_difference(before: str, after: str, origins: Mapping[str, str]) -> Change | None:
     """What the second variant does that the first does not; None if nothing recognisable."""
-    old, new = _Portrait(before, places), _Portrait(after, places)
-    return next(filter(None, _looks(old, new)), None)
+    old, new = _FeatureCount(before, origins), _FeatureCount(after, origins)
+    return next(filter(None, _differences(old, new)), None)
 
 
-def _looks(old: _Portrait, new: _Portrait) -> Iterator[Change | None]:
-    """Every way to tell two variants apart, the most telling first."""
+def _differences(old: _FeatureCount, new: _FeatureCount) -> Iterator[Change | None]:
+    """Every kind of difference, the most telling first; None where there is none of that kind."""
     yield _rounds(old, new)
     yield _fewer(old, new, "loop", "loop removed", "leaves out")
     yield _fewer(old, new, "convolution", "layer pruned", "leaves out")
@@ -54,71 +53,71 @@ def _looks(old: _Portrait, new: _Portrait) -> Iterator[Change | None]:
     yield _constants(old, new)
     yield _more(old, new)
     if old.order != new.order:
-        yield Change("value replaced", "computes with another value", "")
+        yield Change("computes with another value", "value replaced")
 
 
-def _fewer(old: _Portrait, new: _Portrait, word: str, theme: str, verb: str) -> Change | None:
+def _fewer(
+    old: _FeatureCount, new: _FeatureCount, word: str, theme: str, verb: str
+) -> Change | None:
     less = old.count[word] - new.count[word]
     if less <= 0:
         return None
-    lines = sorted(line for line in old.lines[word] - new.lines[word] if line)
+    lines = tuple(sorted(line for line in old.lines[word] - new.lines[word] if line))
     noun = f"the {word}" if less == 1 else f"{less} {word}s"
-    return Change(theme, f"{verb} {noun}{_at(lines)}", lines[0] if lines else "")
+    return Change(f"{verb} {noun}{at_lines(lines)}", theme, lines)
 
 
-def _rounds(old: _Portrait, new: _Portrait) -> Change | None:
+def _rounds(old: _FeatureCount, new: _FeatureCount) -> Change | None:
     """A loop that is given another number of rounds."""
     for loop, bound in old.bounds.items():
         now = new.bounds.get(loop)
         if now is not None and now != bound:
             theme = "loop shortened" if now < bound else "loop bound changed"
-            return Change(
-                theme, f"lets the loop end at {now:g} and not at {bound:g}", old.place(loop)
-            )
+            sentence = f"lets the loop end at {now:g} and not at {bound:g}"
+            return Change(sentence, theme, old.line_of(loop))
     return None
 
 
-def _rates(old: _Portrait, new: _Portrait) -> Change | None:
+def _rates(old: _FeatureCount, new: _FeatureCount) -> Change | None:
     """A number by which what is subtracted from a carried value is multiplied: a learning rate."""
     for carried, rate in old.rates.items():
         now = new.rates.get(carried)
         if now is not None and now != rate:
             sentence = f"changes the learning rate from {rate:g} to {now:g}"
-            return Change("learning rate changed", sentence, old.place(carried[0]))
+            return Change(sentence, "learning rate changed", old.line_of(carried[0]))
     return None
 
 
-def _lower_precision(old: _Portrait, new: _Portrait) -> Change | None:
+def _lower_precision(old: _FeatureCount, new: _FeatureCount) -> Change | None:
     for chain in _PRECISIONS:
         for wide, narrow in pairwise(chain):
             if new.types[narrow] > old.types[narrow] and new.types[wide] < old.types[wide]:
                 count = new.types[narrow] - old.types[narrow]
                 what = "an operation" if count == 1 else f"{count} operations"
-                return Change("precision lowered", f"computes {what} in {narrow}, not {wide}", "")
+                return Change(f"computes {what} in {narrow}, not {wide}", "precision lowered")
     return None
 
 
-def _constants(old: _Portrait, new: _Portrait) -> Change | None:
+def _constants(old: _FeatureCount, new: _FeatureCount) -> Change | None:
     gone, come = old.numbers - new.numbers, new.numbers - old.numbers
     if len(gone) != 1 or len(come) != 1:
         return None
     (was,), (is_) = gone, next(iter(come))
-    return Change("constant changed", f"computes with {is_:g} in place of {was:g}", "")
+    return Change(f"computes with {is_:g} in place of {was:g}", "constant changed")
 
 
-def _more(old: _Portrait, new: _Portrait) -> Change | None:
+def _more(old: _FeatureCount, new: _FeatureCount) -> Change | None:
     added = new.count - old.count
     if not added:
         return None
-    words = ", ".join(f"{count} {word}{'s' if count > 1 else ''}" for word, count in added.items())
-    return Change("work added", f"adds {words}", "")
+    return Change(f"adds {list_counts(added)}", "work added")
 
 
-class _Portrait:
-    """A variant without what it does not need, counted."""
+class _FeatureCount:
+    """How often each feature occurs in a variant without dead and repeated operations."""
 
-    def __init__(self, text: str, places: Mapping[str, str]) -> None:
-        self._places = places
+    def __init__(self, text: str, origins: Mapping[str, str]) -> None:
+        self._origins = origins
         self.count: Counter[str] = Counter()
         self.lines: defaultdict[str, Counter[str]] = defaultdict(Counter)
         """For each word, how often it comes from each source line."""
@@ -137,8 +136,9 @@ class _Portrait:
             if operation.name.startswith("stablehlo."):
                 self._add(operation)
 
-    def place(self, id_: str) -> str:
-        return self._places.get(id_, "")
+    def line_of(self, id_: str) -> tuple[str, ...]:
+        """The source line of an operation, if it is known."""
+        return (self._origins[id_],) if id_ in self._origins else ()
 
     def _add(self, operation: Op) -> None:
         name = operation.name.removeprefix("stablehlo.")
@@ -153,7 +153,7 @@ class _Portrait:
             return
         word = _word(name)
         self.count[word] += 1
-        self.lines[word][self.place(id_)] += 1
+        self.lines[word][self._origins.get(id_, "")] += 1
         kind = tensor(str(operation.results[0].type)) if len(operation.results) else None
         if kind is not None and name != "convert":
             self.types[kind.element] += 1
@@ -222,10 +222,3 @@ def _id(operation: Op) -> str:
     """The id that an operation has in the program, if it is of the program."""
     location: Any = operation.location
     return str(location.name_str) if isinstance(location, ir.NameLoc) else ""
-
-
-def _at(lines: list[str]) -> str:
-    if not lines:
-        return ""
-    more = f" and {len(lines) - NAMED} more lines" if len(lines) > NAMED else ""
-    return f" at {', '.join(lines[:NAMED])}{more}"

@@ -1,6 +1,6 @@
 """PTX made in a process of its own, since LLVM ends the process on what it has no instructions for.
 
-python -m gevolve.ir.llvm.apart sm_60 < kernel.ll > kernel.ptx
+python -m gevolve.ir.llvm.ptx_process sm_60 < kernel.ll > kernel.ptx
 """
 
 import subprocess

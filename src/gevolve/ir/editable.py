@@ -1,0 +1,72 @@
+"""What programs of every IR have in common: their edit kinds draw, apply and describe edits."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Generic
+
+import numpy as np
+
+from gevolve.errors import PatchError
+from gevolve.ir.edit_kind import DraftT, SitesT, Skipped
+from gevolve.ir.edit_kinds import EditKinds
+from gevolve.patch import Edit, Patch
+from gevolve.program import Change, Profile
+
+
+class EditableProgram(ABC, Generic[SitesT, DraftT]):
+    """The part of a `Program` that is the same in every IR."""
+
+    edit_kinds: EditKinds[SitesT, DraftT]
+    """All edit kinds of this IR."""
+
+    @abstractmethod
+    def sites(self, profile: Profile | None) -> SitesT:
+        """What edits are drawn from."""
+
+    @abstractmethod
+    def show(self, id_: str) -> tuple[str, str]:
+        """What an id stands for, in words, and its source line; empty if it has none."""
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(self.edit_kinds)
+
+    def propose(self, kind: str, rng: np.random.Generator, profile: Profile | None) -> Edit | None:
+        drawn = self.edit_kinds[kind].draw(self.sites(profile), rng)
+        seed = int(rng.integers(1, 1 << 32))
+        return None if drawn is None else drawn.edit(seed)
+
+    def apply_edits(self, draft: DraftT, patch: Patch) -> tuple[tuple[int, str], ...]:
+        """Change a draft as a patch says; returns the edits that did nothing, and why.
+
+        Raises `PatchError` before anything is changed if an edit is none of this IR: to leave it out
+        would give another variant than the patch stands for.
+        """
+        edits = [self.edit_kinds.read(edit) for edit in patch]
+        skipped: list[tuple[int, str]] = []
+        for position in sorted(range(len(edits)), key=lambda position: edits[position].last):
+            try:
+                edits[position].apply(draft, patch[position].seed)
+            except Skipped as why:
+                skipped.append((position, str(why)))
+        return tuple(sorted(skipped))
+
+    def describe(self, edit: Edit) -> Change:
+        try:
+            read = self.edit_kinds.read(edit)
+        except PatchError:
+            return Change(str(edit))
+        lines: list[str] = []
+        sentence = read.describe(self._showing(lines))
+        return Change(sentence, lines=tuple(dict.fromkeys(lines)))
+
+    def _showing(self, lines: list[str]) -> Callable[[str], str]:
+        """`show` for an edit kind, which also notes the source lines that it names."""
+
+        def show(id_: str) -> str:
+            words, line = self.show(id_)
+            if line:
+                lines.append(line)
+            return words
+
+        return show
