@@ -18,7 +18,7 @@ import numpy as np
 
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Edit, Patch
-from gevolve.program import Profile, Variant
+from gevolve.program import Change, Profile, Variant
 
 KINDS = ("copy", "delete", "move", "replace", "swap", "operand")
 USEFUL = {"copy": 0.25, "delete": 0.4, "move": 0.1, "replace": 0.5, "swap": 0.05, "operand": 0.6}
@@ -81,11 +81,11 @@ class Landscape:
     def verify(self, text: str) -> str | None:
         return None
 
-    def marked(self) -> str:
+    def instrumented(self) -> str:
         return self.text
 
-    def describe(self, edit: Edit) -> str:
-        return str(edit)
+    def describe(self, edit: Edit) -> Change:
+        return Change(str(edit))
 
     def _effect(self, edit: Edit) -> Effect:
         site = int(edit.args[0][1:])

@@ -43,15 +43,16 @@ class PuzzleProgram:
     def verify(self, text):
         return None
 
-    def marked(self):
+    def instrumented(self):
         return "puzzle"
 
     def describe(self, edit):
-        return f"{edit.kind} (puzzle.cu:{len(edit.args)})"
+        line = f"puzzle.cu:{len(edit.args)}"
+        return Change(f"{edit.kind} ({line})", lines=(line,))
 
-    def contrast(self, before, after):
+    def difference(self, before, after):
         new = [edit for edit in after if edit not in before.edits]
-        return Change(f"{new[0].kind}d", f"does {new[0].kind}") if new else None
+        return Change(f"does {new[0].kind}", f"{new[0].kind}d") if new else None
 
 
 class PuzzleDevice:

@@ -34,7 +34,7 @@ class HostileProgram:
     def verify(self, text):
         return None
 
-    def marked(self):
+    def instrumented(self):
         return self.text
 
 

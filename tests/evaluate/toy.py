@@ -19,7 +19,7 @@ import numpy as np
 from gevolve.device.base import Limits, Poisoned, Stopped, Usage
 from gevolve.errors import CompileError, DeviceError
 from gevolve.patch import Edit, Patch
-from gevolve.program import Variant
+from gevolve.program import Change, Variant
 from gevolve.workload.base import Case, KernelWorkload
 
 
@@ -48,11 +48,11 @@ class ToyProgram:
     def verify(self, text):
         return "no such thing" if "\ninvalid" in text else None
 
-    def marked(self):
+    def instrumented(self):
         return "toy\nmarked"
 
     def describe(self, edit):
-        return str(edit)
+        return Change(str(edit))
 
 
 class ToyDevice:

@@ -21,7 +21,7 @@ from gevolve.export.files import write_bytes, write_text
 from gevolve.export.manifest import Manifest
 from gevolve.export.scripts import LOADERS
 from gevolve.export.variant import export_variant, save, told
-from gevolve.ir.llvm.apart import ptx_for
+from gevolve.ir.llvm.ptx_process import ptx_for
 from gevolve.patch import Patch
 from gevolve.run.store import Store
 

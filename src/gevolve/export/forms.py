@@ -8,8 +8,8 @@ from gevolve.device.ptxas import Resources
 from gevolve.errors import DeviceError, one_line
 from gevolve.export.manifest import Pair
 from gevolve.export.scripts.launches import Launch, record
-from gevolve.ir.llvm.ptx_process import ptx_for
 from gevolve.ir.llvm.codegen import target
+from gevolve.ir.llvm.ptx_process import ptx_for
 from gevolve.workload.base import KernelWorkload
 from gevolve.workload.locate import Spec, load_workload
 

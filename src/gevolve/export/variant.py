@@ -15,8 +15,8 @@ from gevolve.export.files import write_bytes, write_text
 from gevolve.export.forms import Made, of_kernels, of_model
 from gevolve.export.manifest import Manifest, Pair
 from gevolve.export.scripts import Loader
-from gevolve.patch import Patch
 from gevolve.ir import restore
+from gevolve.patch import Patch
 from gevolve.program import Program
 from gevolve.run.config import Config, read_config
 from gevolve.run.loop import summarise

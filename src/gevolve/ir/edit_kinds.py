@@ -12,6 +12,7 @@ from importlib.metadata import EntryPoint
 from typing import Any, Generic, TypeAlias, cast
 
 from gevolve.errors import PatchError, PluginError
+from gevolve.ir import IRS
 from gevolve.ir.edit_kind import DraftT, EditKind, SitesT, field_types
 from gevolve.patch import Edit
 from gevolve.plugins import find_plugins, load_plugin, package_of
@@ -38,10 +39,9 @@ class EditKinds(Mapping[str, type[EditKind[SitesT, DraftT]]], Generic[SitesT, Dr
     def read(self, edit: Edit) -> EditKind[SitesT, DraftT]:
         """The edit as an object of its kind; raises `PatchError` if there is no such edit."""
         if edit.kind not in self:
-            known = ", ".join(self)
             raise PatchError(
-                f"'{edit}': {self._ir} has no edit kind {edit.kind!r}; install the package that "
-                f"adds it, or use one of {known}"
+                f"'{edit}': {IRS[self._ir].subject} have no edit kind {edit.kind!r}; use one of "
+                f"{', '.join(self)}, or install the package that adds it"
             )
         try:
             return self[edit.kind].parse(edit.args)

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gevolve.errors import PatchError
 from gevolve.ir.llvm import load, restore
-from gevolve.ir.llvm.edits import KINDS
+from gevolve.ir.llvm.edits import EDIT_KINDS
 from gevolve.patch import Edit, Patch
 from tests import ROOT
 
@@ -43,6 +44,10 @@ def draw(program, rng, count, profile=None):
     return Patch(tuple(edit for edit in edits if edit is not None))
 
 
+def number(text):
+    return re.fullmatch(r"-?\d+", text)
+
+
 def _bodies(text):
     """The functions without their metadata, which LLVM renumbers when it prints."""
     return [re.sub(r"!\d+", "!", part.split("\n}")[0]) for part in text.split("\ndefine")[1:]]
@@ -52,7 +57,7 @@ def _bodies(text):
 def test_loads_prints_and_verifies(path):
     program = program_of(path)
     assert program.verify(program.text) is None
-    assert program.verify(program.marked()) is None
+    assert program.verify(program.instrumented()) is None
     assert restore(program.text).text == program.text
     again = llvm.parse_assembly(program.text, llvm.create_context())
     assert _bodies(restore(str(again)).text) == _bodies(program.text)
@@ -106,7 +111,7 @@ def test_any_part_of_a_patch_in_any_order_verifies(seed):
 
 @settings(max_examples=100, deadline=None)
 @given(
-    kind=st.sampled_from([*KINDS, "bend", "copy"]),
+    kind=st.sampled_from([*EDIT_KINDS, "bend", "copy"]),
     args=st.lists(
         st.sampled_from(
             ["i0", "i5", "i99999", "a0", "b1", "xff", "0", "1", "-1", "=0", "=true", "7"]
@@ -115,14 +120,16 @@ def test_any_part_of_a_patch_in_any_order_verifies(seed):
     ),
     seed=seeds,
 )
-def test_senseless_edits_are_skipped_or_valid(kind, args, seed):
+def test_senseless_edits_are_refused_skipped_or_valid(kind, args, seed):
     """A patch typed by hand may say anything."""
     program = program_of(SMALL)
-    variant = program.apply(Patch((Edit(kind, tuple(args), seed),)))
-    assert program.verify(variant.text) is None
-    if variant.text == program.text and kind in KINDS and len(args) == KINDS[kind].arity:
+    edit = Edit(kind, tuple(args), seed)
+    fields = {"delete": 1, "operand": 3}.get(kind, 2)
+    if kind not in EDIT_KINDS or len(args) != fields or (fields == 3 and not number(args[1])):
+        with pytest.raises(PatchError, match=f"^'{re.escape(str(edit))}': .+$"):
+            program.apply(Patch((edit,)))
         return
-    assert variant.skipped or variant.text != program.text
+    assert program.verify(program.apply(Patch((edit,))).text) is None
 
 
 @settings(max_examples=30, deadline=None)
@@ -207,8 +214,10 @@ def test_edits_stay_within_the_named_kernels():
 def test_edits_are_described_on_source_lines():
     program = program_of(SMALL)
     rng = np.random.default_rng(4)
-    lines = [program.describe(program.propose("delete", rng, None)) for _ in range(20)]
-    assert all("hotspot.cu:" in line for line in lines)
-    assert not any(":0" in line for line in lines)
-    assert all(line.startswith("delete i") for line in lines)
-    assert program.describe(Edit("move", ("i1", "i2"), 0)).count("before i2") == 1
+    changes = [program.describe(program.propose("delete", rng, None)) for _ in range(20)]
+    for change in changes:
+        assert change.sentence.startswith("delete i")
+        assert re.fullmatch(r"hotspot\.cu:[1-9]\d*", change.line)
+        assert change.line in change.sentence
+    assert program.describe(Edit("move", ("i1", "i2"), 0)).sentence.count("before i2") == 1
+    assert program.describe(Edit("bend", ("i1",), 0)).sentence == "bend i1 #0"

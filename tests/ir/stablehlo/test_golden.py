@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gevolve.ir import stablehlo
-from gevolve.ir.stablehlo.edits import KINDS
+from gevolve.ir.stablehlo.edits import EDIT_KINDS
 from gevolve.patch import Patch
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -34,4 +34,4 @@ def test_golden(name):
 
 
 def test_there_are_cases_for_every_kind():
-    assert {name.split("-")[0] for name in CASES} >= set(KINDS)
+    assert {name.split("-")[0] for name in CASES} >= set(EDIT_KINDS)

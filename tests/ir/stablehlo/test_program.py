@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jax import lax
 
-from gevolve.errors import SourceError
+from gevolve.errors import PatchError, SourceError
 from gevolve.ir import stablehlo
-from gevolve.ir.stablehlo.edits import KINDS
+from gevolve.ir.stablehlo.edits import EDIT_KINDS
 from gevolve.patch import Edit, Patch
 
 FIXTURES = sorted((Path(__file__).parent / "fixtures").glob("*.mlir"))
@@ -76,7 +76,7 @@ def program_of(source):
     return stablehlo.load(*FEATURES[source])
 
 
-def draw(program, rng, count, kinds=tuple(KINDS)):
+def draw(program, rng, count, kinds=tuple(EDIT_KINDS)):
     """A random patch of up to `count` edits."""
     edits = (program.propose(kinds[int(rng.integers(len(kinds)))], rng, None) for _ in range(count))
     return Patch(tuple(edit for edit in edits if edit is not None))
@@ -99,7 +99,7 @@ def name_of(source):
 def test_loads_prints_verifies_and_comes_back(source):
     program = program_of(source)
     assert program.verify(program.text) is None
-    assert program.verify(program.marked()) is None
+    assert program.verify(program.instrumented()) is None
     assert program.apply(Patch()).text == program.text
     again = stablehlo.restore(program.text)
     assert again.text == program.text
@@ -119,7 +119,7 @@ def test_every_kind_of_edit_keeps_every_program_valid(source):
             variant = program.apply(Patch((edit,)))
             assert program.verify(variant.text) is None, edit
             assert signature(variant.text) == signature(program.text)
-            assert "\n" not in program.describe(edit)
+            assert "\n" not in program.describe(edit).sentence
             assert variant.skipped or variant.text != program.text, edit
 
 
@@ -140,6 +140,14 @@ def test_patches_made_for_another_program_are_skipped_or_applied(source, other, 
     patch = draw(program_of(other), np.random.default_rng(seed), 24)
     program = program_of(source)
     assert program.verify(program.apply(patch).text) is None
+
+
+def well_formed(edit):
+    try:
+        EDIT_KINDS.read(edit)
+    except PatchError:
+        return False
+    return True
 
 
 WORDS = st.sampled_from(
@@ -187,16 +195,19 @@ WORDS = st.sampled_from(
 
 @settings(max_examples=120, deadline=None)
 @given(st.sampled_from(["while", "case", "sort"]), st.data())
-def test_words_that_mean_nothing_are_skipped(source, data):
-    kinds = st.sampled_from([*KINDS, "unheard-of"])
+def test_words_that_mean_nothing_are_skipped_or_refused(source, data):
+    kinds = st.sampled_from([*EDIT_KINDS, "unheard-of"])
     edits = st.builds(
         Edit, kinds, st.lists(WORDS, max_size=3).map(tuple), st.sampled_from([0, 1, 7])
     )
     program = program_of(source)
     patch = Patch(tuple(data.draw(st.lists(edits, max_size=12))))
-    assert program.verify(program.apply(patch).text) is None
+    assert program.verify(program.apply(Patch(tuple(filter(well_formed, patch)))).text) is None
     for edit in patch:
-        assert "\n" not in program.describe(edit)
+        if not well_formed(edit):
+            with pytest.raises(PatchError, match=re.escape(str(edit))):
+                program.apply(patch)
+        assert "\n" not in program.describe(edit).sentence
 
 
 @settings(max_examples=10, deadline=None)
@@ -257,7 +268,7 @@ def test_loops_are_drawn_often_and_their_conditions_rarely():
     program = stablehlo.load(loop, [f32(3)])
     rng = np.random.default_rng(0)
     edits = [program.propose("delete", rng, None) for _ in range(400)]
-    kinds = [re.search(r"stablehlo\.(\w+)", program.describe(edit))[1] for edit in edits]
+    kinds = [re.search(r"stablehlo\.(\w+)", program.describe(edit).sentence)[1] for edit in edits]
     assert kinds.count("sine") > kinds.count("add") / 3  # one in the loop, nine adds
     assert kinds.count("compare") < kinds.count("sine") / 5
 

@@ -10,9 +10,9 @@ from collections import Counter, defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from gevolve.ir.sentences import at_lines, list_counts
 from gevolve.ir.stablehlo.mlir import Op, Value, everything_in, ir, module_of, run_passes
 from gevolve.ir.stablehlo.tensor import tensor
-from gevolve.ir.sentences import at_lines, list_counts
 from gevolve.program import Change
 
 if TYPE_CHECKING:

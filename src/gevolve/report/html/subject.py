@@ -89,7 +89,8 @@ def take_apart(
     if apart is not None and len(apart.edits) == len(row.patch):
         sentences = [story.sentence for story in apart.edits]
         lines = [
-            [*mine, story.line, *story.lines] for mine, story in zip(lines, apart.edits, strict=True)
+            [*mine, story.line, *story.lines]
+            for mine, story in zip(lines, apart.edits, strict=True)
         ]
     return {
         "id": id_,

@@ -1,4 +1,4 @@
-; patch: operand i1 0 i9 #0; operand i2 0 i4 #0; copy i6 #1; bend i6 #1
+; patch: operand i1 0 i9 #0; operand i2 0 i4 #0
 target triple = "nvptx64-nvidia-cuda"
 
 @tile = internal addrspace(3) global [32 x float] undef, align 4

@@ -1,8 +1,6 @@
-; patch: operand i1 0 i9 #0; operand i2 0 i4 #0; copy i6 #1; bend i6 #1
+; patch: operand i1 0 i9 #0; operand i2 0 i4 #0
 ; skipped 0: i9 is gone or not of type i32
 ; skipped 1: i4 is gone or not of type i1
-; skipped 2: copy takes 2 arguments, not 1
-; skipped 3: kernels have no edit 'bend'
 source_filename = "<string>"
 target triple = "nvptx64-nvidia-cuda"
 

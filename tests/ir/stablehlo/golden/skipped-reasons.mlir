@@ -1,4 +1,4 @@
-// patch: delete o1 #1; delete o1 #2; delete o11 #3; move o2 o1 #4; operand o7 5 a0 #5; operand o8 0 o10 #6; scale o0 1 #7; narrow o8 f64 #8; copy o8 #9; shuffle o1 #a
+// patch: delete o1 #1; delete o1 #2; delete o11 #3; move o2 o1 #4; operand o7 5 a0 #5; operand o8 0 o10 #6; scale o0 1 #7; narrow o8 f64 #8
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %c = stablehlo.constant dense<0> : tensor<i32>
   %0 = stablehlo.cosine %x : tensor<4xf32>

@@ -1,4 +1,4 @@
-// patch: delete o1 #1; delete o1 #2; delete o11 #3; move o2 o1 #4; operand o7 5 a0 #5; operand o8 0 o10 #6; scale o0 1 #7; narrow o8 f64 #8; copy o8 #9; shuffle o1 #a
+// patch: delete o1 #1; delete o1 #2; delete o11 #3; move o2 o1 #4; operand o7 5 a0 #5; operand o8 0 o10 #6; scale o0 1 #7; narrow o8 f64 #8
 // skipped 1: o1 is gone
 // skipped 2: o11 is a func.return that this edit leaves alone
 // skipped 3: o2 is a stablehlo.while that this edit leaves alone
@@ -6,8 +6,6 @@
 // skipped 5: o10 is not available at o8
 // skipped 6: o0 stays the same, or no longer fits its type
 // skipped 7: f64 is not narrower than the f32 of o8
-// skipped 8: copy takes 2 arguments, not 1
-// skipped 9: models have no edit 'shuffle'
 module {
   func.func public @main(%a0: tensor<4xf32>) -> tensor<4xf32> {
     %o0 = stablehlo.constant dense<0> : tensor<i32>

@@ -42,7 +42,7 @@ def ids(program, name, text=""):
 def theme(program, patch):
     patch = Patch.parse(patch)
     assert not program.apply(patch).skipped
-    return program.contrast(Patch(), patch)
+    return program.difference(Patch(), patch)
 
 
 def test_a_learning_rate(program):
@@ -65,7 +65,7 @@ def test_a_layer_and_its_line(program):
     first, *_ = ids(program, "dot_general")
     found = theme(program, f"delete {first} #1")
     assert found.theme == "layer pruned"
-    assert found.line.startswith("test_stablehlo_themes.py:")
+    assert found.line.startswith("test_difference.py:")
 
 
 def test_precision_and_functions(program):
@@ -77,4 +77,4 @@ def test_precision_and_functions(program):
 
 
 def test_nothing(program):
-    assert program.contrast(Patch(), Patch()) is None
+    assert program.difference(Patch(), Patch()) is None

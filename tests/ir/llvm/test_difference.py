@@ -61,7 +61,7 @@ PROGRAM = LlvmProgram(str(llvm.parse_assembly(KERNEL)))
 
 
 def change(patch):
-    return PROGRAM.contrast(Patch(), Patch.parse(patch))
+    return PROGRAM.difference(Patch(), Patch.parse(patch))
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_recognisable_classes(patch, theme):
 
 def test_what_changes_nothing_has_no_theme():
     assert change("") is None
-    assert PROGRAM.contrast(Patch.parse("delete i3 #1"), Patch.parse("delete i3 #1")) is None
+    assert PROGRAM.difference(Patch.parse("delete i3 #1"), Patch.parse("delete i3 #1")) is None
 
 
 def test_the_sentence_names_the_line(tmp_path):
@@ -108,6 +108,6 @@ def test_the_sentence_names_the_line(tmp_path):
     )
     program = load(source)
     barrier = next(id_ for id_, i in program._index.instr.items() if "barrier" in i.text)
-    found = program.contrast(Patch(), Patch.parse(f"delete {barrier} #1"))
+    found = program.difference(Patch(), Patch.parse(f"delete {barrier} #1"))
     assert (found.theme, found.line) == ("barrier removed", "k.cu:4")
     assert found.sentence == "removes the barrier at k.cu:4"
