@@ -8,7 +8,14 @@ from typing import Literal, get_args
 import msgspec
 
 from gevolve.device.base import open_device
-from gevolve.errors import GevolveError, MissingPackageError, OptionError, SourceError, StoreError
+from gevolve.errors import (
+    GevolveError,
+    MissingPackageError,
+    OptionError,
+    PatchError,
+    SourceError,
+    StoreError,
+)
 from gevolve.export import manifest
 from gevolve.export import scripts as snippets
 from gevolve.export.files import write_bytes, write_text
@@ -67,7 +74,10 @@ def inspect_variant(run: Path, variant: str) -> Detail:
         row = store.variant(parse_id(variant))
         checks = store.validations(row.id)
         program = _restore(store)
-    skipped = dict(program.apply(row.patch).skipped)
+    try:
+        skipped = dict(program.apply(row.patch).skipped)
+    except PatchError:  # of an edit kind that is not installed here; the rest can be shown
+        skipped = {}
     return Detail(
         id=variant,
         verdict=row.evaluation.verdict.value,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from gevolve.analyze.kept import explained, minimised
-from gevolve.errors import GevolveError
+from gevolve.errors import GevolveError, PatchError
 from gevolve.ir import restore
 from gevolve.program import Change
 from gevolve.report.html.diff import side_by_side
@@ -103,8 +103,16 @@ def take_apart(
         "minimised": msgspec.to_builtins(minimal),
         "explained": msgspec.to_builtins(apart),
         "source": marked_source(store, follower.config.spec, workload, _by_file(lines)),
-        "diff": side_by_side(words.program, row.patch) if words.program else None,
+        "diff": _diff(words.program, row.patch) if words.program else None,
     }
+
+
+def _diff(program: Program, patch: Patch) -> dict[str, Any] | None:
+    """What the patch changes; None if an edit is of a kind that is not installed here."""
+    try:
+        return side_by_side(program, patch)
+    except PatchError:
+        return None
 
 
 def _by_file(lines: list[list[str]]) -> dict[str, dict[int, list[int]]]:
