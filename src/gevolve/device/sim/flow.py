@@ -2,12 +2,13 @@
 
 A block ends where control may leave it and also at every instruction that needs more than its own
 thread: barriers, warp exchanges and calls. Those become the block's terminator, so that between two
-steps of a warp its scheduler, and nothing else, decides who runs.
+steps of a warp its scheduler, and nothing else, decides who runs. `order` arranges the blocks.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from gevolve.device.sim.order import SKIP, Block, arranged
 from gevolve.device.sim.ptx import (
     Address,
     Float,
@@ -25,9 +26,6 @@ from gevolve.errors import CompileError
 CARRY = "%cc"
 """The carry flag of add.cc and its kin, treated as one more predicate register."""
 
-SKIP = "$skip"
-"""A branch of ours around a guarded terminator; it is not an instruction of the program."""
-
 _BRANCHES = frozenset({"bra", "brx", "exit", "ret", "trap", "brkpt", SKIP})
 _EXCHANGES = frozenset({"shfl", "vote", "match", "redux", "elect", "activemask", "bar", "barrier"})
 _NO_RESULT = frozenset(
@@ -39,25 +37,6 @@ _NO_RESULT = frozenset(
 )
 _SETS_CARRY = frozenset({"add", "addc", "sub", "subc", "mad", "madc"})
 _READS_CARRY = frozenset({"addc", "subc", "madc"})
-
-
-@dataclass(slots=True)
-class Block:
-    """Instructions that run one after another, and the one that ends them, if any."""
-
-    index: int
-    code: list[Instruction]
-    begin: Instruction | None = None
-    """The exchange or call whose results arrive here; such a block has no other way in."""
-    end: Instruction | None = None
-    targets: tuple[int, ...] = ()
-    """Blocks that may follow, in the order in which the terminator names them."""
-    issued: int = 0
-    """How many instructions of the program it holds."""
-    live_in: int = 0
-    live_out: int = 0
-    uses: int = 0
-    defines: int = 0
 
 
 @dataclass(slots=True)
@@ -104,9 +83,7 @@ def flow_of(function: Function) -> Flow:
             targets.update(_labels(item, function))
     starts: dict[str, int] = {}
     block = Block(0, [])
-    blocks = flow.blocks
-    blocks.append(block)
-    cut = False
+    blocks = [block]
     for item in code:
         if isinstance(item, Label):
             if item.name in targets:
@@ -114,9 +91,9 @@ def flow_of(function: Function) -> Flow:
                     block = _open(blocks)
                 starts[item.name] = block.index
             continue
-        if block.end is not None or cut:
+        if block.end is not None or block.apart:
             block = _open(blocks)
-        cut = moves_together(item)
+        block.apart = moves_together(item)
         if item.op not in {SKIP, "gevolve"}:
             block.issued += 1
         if ends_block(item):
@@ -131,6 +108,7 @@ def flow_of(function: Function) -> Flow:
         _open(blocks).end = Instruction("ret", (), ())
     for block in blocks:
         block.targets = _successors(block, starts, function)
+    flow.blocks = arranged(blocks)
     _liveness(flow)
     return flow
 

@@ -43,21 +43,20 @@ static void finish(struct warp *w) {
   if (l->record && l->record->on) record_block(w, block);
   if (l->hazards) check_block(w, b);
   count_block(w, block);
-  if (b->kind == JUMP || b->kind == CALL || b->kind == RET) {
-    uint32_t back = 0, gone = 0;
-    for (int64_t i = 0; i < w->count; i++) {
-      int lane = (int)w->lane[i];
-      int32_t pc = w->pc[lane];
-      if (pc <= block) {
-        if (pc < 0) gone |= 1u << lane;
-        else back |= 1u << lane;
-      }
+  uint32_t back = 0, gone = 0;
+  for (int64_t i = 0; i < w->count; i++) {
+    int lane = (int)w->lane[i];
+    int32_t pc = w->pc[lane];
+    if (pc <= block) {
+      if (pc < 0) gone |= 1u << lane;
+      else back |= 1u << lane;
     }
-    if (b->kind != JUMP) back = b->kind == CALL ? w->group & ~gone : 0;
-    if (back) burn(w, back);
-    for (; gone; gone &= gone - 1) leave(w, lowest(gone), w->pc[lowest(gone)]);
-    return;
   }
+  if (b->kind == CALL) back = w->group & ~gone;
+  if (b->kind == RET) back = 0;
+  if (back) burn(w, back);
+  for (; gone; gone &= gone - 1) leave(w, lowest(gone), w->pc[lowest(gone)]);
+  if (b->kind == JUMP || b->kind == CALL || b->kind == RET) return;
   for (int64_t i = 0; i < w->count; i++) w->at[w->lane[i]] = block;
   if (b->kind >= BAR_SYNC && b->kind <= BAR_OR && !barriers_exist(w)) {
     l->stop = NO_BARRIER;
