@@ -100,7 +100,7 @@ def script(path, lines):
 
 
 def test_the_newest_that_knows_the_architecture(tmp_path, monkeypatch):
-    monkeypatch.setattr(ptxas.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(ptxas.nvidia, "files", lambda pattern: [])
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(ptxas, "_USUAL", str(tmp_path / "none"))
     with pytest.raises(DeviceError, match="no ptxas is installed; `pip install"):

@@ -8,7 +8,6 @@
 the newest one that knows the architecture is used: CUDA 13 dropped all before sm_75.
 """
 
-import importlib.util
 import re
 import shutil
 import subprocess
@@ -19,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from gevolve.device import nvidia
 from gevolve.errors import CompileError, DeviceError
 
 WHEEL = "nvidia-cuda-nvcc-cu12"
@@ -71,7 +71,9 @@ class Tool:
         return ".".join(map(str, self.release))
 
 
-def assemble(ptx: str, arch: str, *, seconds: float = 60.0) -> Assembled:
+def assemble(
+    ptx: str, arch: str, *, seconds: float = 60.0, options: tuple[str, ...] = ()
+) -> Assembled:
     """Machine code for one architecture, such as ``sm_80``.
 
     `CompileError` if ptxas rejects the PTX, `DeviceError` if there is none that knows `arch`.
@@ -80,7 +82,7 @@ def assemble(ptx: str, arch: str, *, seconds: float = 60.0) -> Assembled:
     with tempfile.TemporaryDirectory(prefix="gevolve-") as name:
         source, made = Path(name, "kernel.ptx"), Path(name, "kernel.cubin")
         source.write_text(ptx)
-        command = [tool.path, "-v", "-arch", arch, str(source), "-o", str(made)]
+        command = [tool.path, "-v", "-arch", arch, *options, str(source), "-o", str(made)]
         try:
             done = _run(command, seconds)
         except subprocess.TimeoutExpired:
@@ -122,11 +124,8 @@ def installed() -> list[Tool]:
 def _places() -> list[Path]:
     """Where a ptxas is, each file once."""
     found: dict[Path, Path] = {}
-    spec = importlib.util.find_spec("nvidia")
-    folders = list(spec.submodule_search_locations or ()) if spec else []
-    wheels = [path for folder in folders for path in sorted(Path(folder).glob("*/bin/ptxas"))]
     others = [Path(path) for path in (shutil.which("ptxas"), _USUAL) if path]
-    for path in (*wheels, *others):
+    for path in (*nvidia.files("bin/ptxas"), *others):
         if path.is_file():
             found.setdefault(path.resolve(), path)
     return list(found.values())
