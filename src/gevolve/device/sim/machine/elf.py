@@ -1,10 +1,13 @@
 """Sections, symbols and relocations of an ELF file with 64-bit little-endian words: what a cubin is."""
 
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gevolve.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
