@@ -9,7 +9,7 @@ from gevolve.errors import UnsupportedError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
+_HEADER = struct.Struct("<16xHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _REL = struct.Struct("<QQ")
@@ -79,7 +79,8 @@ def read(data: bytes) -> Elf:
 
 
 def _read(data: bytes) -> Elf:
-    (ident, *_, table, flags, _, _, _, each, count, names) = _HEADER.unpack_from(data)
+    header: tuple[int, ...] = _HEADER.unpack_from(data)
+    table, flags, each, count, names = header[5], header[6], header[10], header[11], header[12]
     headers: list[tuple[int, ...]] = [
         _SECTION.unpack_from(data, table + each * n) for n in range(count)
     ]
@@ -93,7 +94,7 @@ def _read(data: bytes) -> Elf:
         if section.type in {SHT_REL, SHT_RELA}
         for relocation in _relocations(section, sections[section.info].name, symbols)
     )
-    return Elf(ident[8], flags, sections, symbols, relocations)
+    return Elf(data[8], flags, sections, symbols, relocations)
 
 
 def _string(data: bytes, at: int) -> str:
