@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import gevolve
-from gevolve.suite.models.datasets import cifar10
+from gevolve.suite.datasets import cifar10
 from gevolve.suite.models.mobilenet import MobileNet
 from gevolve.suite.models.twofcnet import TwoFCNet
 from gevolve.workload.locate import find

@@ -29,8 +29,8 @@ import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 from layers import depthwise, norm
 
+from gevolve.suite.datasets import Images, cifar10, digits
 from gevolve.suite.models import weights
-from gevolve.suite.models.datasets import Images, cifar10, digits
 from gevolve.suite.models.mobilenet_small import TRAINED
 from gevolve.workload.base import Case
 from gevolve.workload.locate import find

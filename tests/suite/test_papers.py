@@ -16,7 +16,7 @@ SAME_VALUE = {"papers/bfs"}
 """Programs in which several threads raise one flag, as the published ones do."""
 
 
-@pytest.fixture(params=PAPERS)
+@pytest.fixture(params=[name for name in PAPERS if not name.startswith("papers/svm")])
 def name(request):
     return request.param
 
@@ -52,7 +52,8 @@ def same(one, other):
 
 
 def test_the_table_names_every_workload():
-    modules = [f"papers/{module.name}" for module in pkgutil.iter_modules(papers.__path__)]
+    found = pkgutil.iter_modules(papers.__path__)
+    modules = [f"papers/{module.name.replace('_', '-')}" for module in found]
     assert sorted(PAPERS) == sorted(modules)
 
 

@@ -1,6 +1,6 @@
 """MobileNet predicting the classes of CIFAR-10 images."""
 
-from gevolve.suite.models.datasets import Images, cifar10
+from gevolve.suite.datasets import Images, cifar10
 from gevolve.suite.models.prediction import Prediction
 from gevolve.workload.base import Split
 

@@ -1,6 +1,6 @@
 """MobileNet on the digits that the package ships: small enough for tests and first steps."""
 
-from gevolve.suite.models.datasets import Images, digits
+from gevolve.suite.datasets import Images, digits
 from gevolve.suite.models.prediction import Prediction
 from gevolve.workload.base import Split
 

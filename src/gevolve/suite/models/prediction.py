@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gevolve.suite.datasets import Images, accuracy
 from gevolve.suite.models import weights
-from gevolve.suite.models.datasets import Images, accuracy
 from gevolve.workload.base import Case, Split
 from gevolve.workload.model import ModelWorkload, Source
 

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gevolve.suite.models.datasets import Images, accuracy, digits, has_mnist, mnist
+from gevolve.suite.datasets import Images, accuracy, digits, has_mnist, mnist
 from gevolve.workload.base import Array, Case, Split
 from gevolve.workload.model import ModelWorkload, Source
 

@@ -1,9 +1,10 @@
-"""Images with their labels: MNIST and CIFAR-10 where `GEVOLVE_DATA` has them, and 8x8 digits always.
+"""Data with labels: MNIST, CIFAR-10 and a9a where `GEVOLVE_DATA` has them; digits and breast cancer always.
 
 Under the folder that `GEVOLVE_DATA` names, the files have their usual names, packed or not:
 
     mnist/train-images-idx3-ubyte.gz    and the other three
     cifar10/test_batch.bin.xz           and data_batch_1 to data_batch_5, in the binary layout
+    a9a/a9a.gz                          in the layout of LIBSVM
 """
 
 import gzip
@@ -44,13 +45,63 @@ class Images(NamedTuple):
         return Images(self.images[start : start + count], self.labels[start : start + count])
 
 
+class Table(NamedTuple):
+    """Rows of numbers as floats, [count, features], and the class of each: 1 or -1."""
+
+    rows: Array
+    labels: Array
+
+
+@lru_cache(1)
+def breast_cancer() -> Table:
+    """The 569 tumours that the package ships, in random order; features have mean 0 and deviation 1.
+
+    `papers/breast_cancer.md` says where they are from.
+    """
+    path = Path(__file__).parent / "papers" / "breast_cancer.npz"
+    with np.load(path, allow_pickle=False) as file:
+        rows, labels = file["rows"].astype(np.float64), file["labels"]
+    rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    return Table(rows.astype(np.float32), np.where(labels, 1, -1))
+
+
+@lru_cache(1)
+def mnist_parity() -> Table:
+    """10,000 digits of MNIST as rows of pixels from 0 to 1; the class is whether they are even."""
+    found = mnist("t10k")
+    rows = found.images.reshape(len(found.labels), -1).astype(np.float32) / 255
+    return Table(rows, np.where(found.labels % 2, -1, 1))
+
+
+def a9a() -> Table:
+    """The 32,561 people of a9a: 123 features that are 0 or 1."""
+    return _a9a(_root())
+
+
+@lru_cache(1)
+def _a9a(root: Path) -> Table:
+    text = _read(root, "a9a/a9a").decode("ascii", errors="replace")
+    lines = [line for line in text.splitlines() if line.strip()]
+    rows, labels = np.zeros((len(lines), 123), np.float32), np.zeros(len(lines), int)
+    try:
+        for number, line in enumerate(lines):
+            label, *entries = line.split()
+            labels[number] = int(label)
+            for entry in entries:
+                feature, _, value = entry.partition(":")
+                rows[number, int(feature) - 1] = float(value)
+    except (ValueError, IndexError):
+        raise WorkloadError("a9a/a9a is not in LIBSVM's layout: get the file again") from None
+    return Table(rows, labels)
+
+
 @lru_cache(1)
 def digits() -> Images:
     """The 1,797 handwritten digits of 8x8 pixels that the package ships, in random order.
 
     Pixels are 0 to 16. `digits.md` says where they are from.
     """
-    with np.load(Path(__file__).parent / "digits.npz", allow_pickle=False) as file:
+    with np.load(Path(__file__).parent / "models" / "digits.npz", allow_pickle=False) as file:
         return Images(file["images"][..., None], file["labels"])
 
 
