@@ -27,7 +27,7 @@ llvm: Any = llvmlite.binding  # llvmlite has no types
 _SOURCES = (
     *("sim.h", "trace.c", "exchange.c", "simt.c", "math.c", "runtime.c"),
     *("record.h", "record.c", "hazards.c"),
-    *("replay.h", "cache.c", "engine.h", "warps.c", "lsu.c", "replay.c"),
+    *("replay.h", "cache.c", "engine.h", "control.c", "warps.c", "lsu.c", "replay.c"),
 )
 _OPTIONS = (
     *("cc", "-c", "-O2", "-mcpu=baseline", "-fPIC", "-fno-sanitize=all", "-fno-stack-protector"),

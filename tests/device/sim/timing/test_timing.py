@@ -219,7 +219,7 @@ def test_wider_strides_are_not_faster(grid, stride):
 
 
 def test_more_sms_are_not_slower(monkeypatch):
-    from gevolve.device.base import sim
+    from gevolve.device import sim
 
     body = at("%g") + "ld.global.u32 %x0, [%w0];" + ADD * 30 + "st.global.u32 [%w0], %x0;"
     cycles = []

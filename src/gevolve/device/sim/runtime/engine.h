@@ -8,6 +8,8 @@ enum {
   RING = 128,     /* requests that an SM's queue and collectors may hold */
   COMING = 64,    /* lines on their way to an L1 that are remembered */
   MOST_WARPS = 64, MOST_COLLECTORS = 8, MOST_SCHEDULERS = 4,
+  BOARDS = 6,     /* scoreboards of a warp of machine code */
+  FETCH = 3,      /* a line of the instruction caches has 8 instructions */
 };
 static const uint8_t SECTORS[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4}; /* bits set */
 
@@ -24,6 +26,9 @@ struct walker {              /* a resident warp */
   uint8_t live, waiting, waits, holds, second;
   uint8_t scheduler;
   uint16_t group;            /* the resident block that it belongs to */
+  uint8_t owed[BOARDS];      /* machine code: accesses in the queue that each scoreboard waits for */
+  uint32_t fetched;          /* the line of code that it is in */
+  uint8_t starved;           /* it waits for that line */
 };
 
 struct group {               /* a resident block */
@@ -38,6 +43,9 @@ struct scheduler {
   int32_t n, greedy;
   uint32_t collectors[MOST_COLLECTORS];
   uint32_t units[UNITS];
+  uint32_t pending;          /* its accesses that the load/store unit has not begun */
+  uint32_t fetches;          /* lines of code that its instruction cache has taken */
+  const struct op *next[MOST_WARPS]; /* machine code: the next instruction of each warp */
   uint16_t list[MOST_WARPS]; /* its warps, the oldest first, */
   uint32_t when[MOST_WARPS]; /* and when each may issue */
 };
@@ -53,6 +61,7 @@ struct request {
 struct sm {
   uint32_t refill, free; /* when a block may come; when the load/store unit is free */
   uint32_t head, n_requests;
+  uint32_t fetch_free, fetches; /* when its instruction cache may send a line; lines it has taken */
   struct { uint32_t line, when; } coming[COMING]; /* lines on their way to L1 */
   struct scheduler schedulers[MOST_SCHEDULERS];
   struct request ring[RING];
@@ -61,6 +70,8 @@ struct sm {
 struct queue { uint64_t time, work; }; /* work that waits, in 1/256 cycles, as of a time */
 
 struct value { uint32_t when, maker; }; /* a register: when it is written, and by what */
+
+struct fetched { uint32_t number, when; }; /* a line of code in a cache: when taken, when there */
 
 struct engine {
   struct replay *p;
@@ -79,10 +90,12 @@ struct engine {
   uint64_t *fills;            /* when each line has come from DRAM */
   uint32_t *lines, *askers;   /* per slice: the line it serves, and for whom */
   uint32_t *homes;            /* a hash of each line, from which its slice comes */
+  struct fetched *near, *far; /* lines of code in the cache of each scheduler, and of each SM */
+  uint32_t code_lines;
   uint64_t salt;
   uint64_t next_block, n_blocks, done_blocks;
   uint32_t per_sm;            /* warps that an SM holds */
-  uint32_t end;
+  uint32_t end, third, two_thirds;
 };
 
 static inline uint32_t later(uint32_t a, uint32_t b) { return a > b ? a : b; }

@@ -7,7 +7,9 @@ static void complete(struct engine *s, uint32_t sm, struct request *e) {
   struct walker *w = &s->walkers[index];
   struct value *board = board_of(s, index);
   const uint16_t *r = s->registers + o->first;
-  for (int i = 0; i < o->results; i++) board[r[i]].when = e->done;
+  if (s->g.machine) release_boards(s, index, e);
+  else
+    for (int i = 0; i < o->results; i++) board[r[i]].when = e->done;
   w->settled = later(w->settled, e->done);
   w->queued--;
   if (s->counts) s->p->delay[e->op] += e->done - e->began;
@@ -59,11 +61,12 @@ static uint32_t ask(
   struct queue *slice = &s->slices[home];
   uint64_t ahead = waiting(slice, time), interval = (uint64_t)g->slice_interval;
   if (access == ATOMIC) interval = (uint64_t)g->atomic_interval;
-  else if (ahead && s->lines[home] == line && s->askers[home] != asker)
-    interval = (uint64_t)g->hot_interval;
+  slice->work += many * interval;
+  /* a line that another SM has just had takes its slice longer, once */
+  if (ahead && s->lines[home] == line && s->askers[home] != asker && (uint64_t)g->hot_interval > interval)
+    slice->work += (uint64_t)g->hot_interval - interval;
   s->lines[home] = line;
   s->askers[home] = asker;
-  slice->work += many * interval;
   uint64_t back = time + slice->work;
   if (level >= IN_DRAM) {
     struct queue *dram = &s->drams[home];
@@ -111,6 +114,7 @@ static int send(struct engine *s, uint32_t sm, struct request *e, uint32_t now) 
   }
   m->free = x;
   if (e->next < e->count) return 0;
+  if (g->machine) m->free = later(x, e->began + (uint32_t)g->address_interval);
   ideal = e->began + (uint32_t)g->l2_latency + e->count;
   if (s->counts && e->done > ideal && access != STORE) s->p->contended[e->op] += e->done - ideal;
   return 1;
@@ -123,7 +127,10 @@ static void serve(struct engine *s, uint32_t sm, uint32_t now) {
     struct request *e = &m->ring[m->head];
     if (!e->began) m->free = later(m->free, e->enters);
     if (m->free > now) return;
-    if (!e->began) e->began = later(m->free, 1);
+    if (!e->began) {
+      e->began = later(m->free, 1);
+      if (g->machine) begun(s, m, e);
+    }
     uint32_t cost = e->count ? e->count : 1;
     switch (e->space) {
       case GLOBAL: case LOCAL:
@@ -131,8 +138,9 @@ static void serve(struct engine *s, uint32_t sm, uint32_t now) {
         break;
       case SHARED:
         if (s->counts) s->p->contended[e->op] += cost - 1;
+        cost *= (uint32_t)g->bank_interval;
         e->done = m->free + cost - 1 + (uint32_t)g->shared_latency;
-        m->free += cost;
+        m->free += later(cost, (uint32_t)g->address_interval);
         break;
       default:
         e->done = m->free + cost - 1 + (uint32_t)g->constant_latency;
@@ -164,11 +172,12 @@ static void request(
     e->words = w->at;
     w->at += e->count;
   }
-  e->held = m->n_requests >= (uint32_t)s->g.queue;
-  q->collectors[collector] = e->held ? NEVER : enters;
   m->n_requests++;
   w->queued++;
   s->groups[w->group].queued++;
+  if (s->g.machine) { owe(s, q, index, o); return; }
+  e->held = m->n_requests > (uint32_t)s->g.queue;
+  q->collectors[collector] = e->held ? NEVER : enters;
   struct value *board = board_of(s, index);
   const uint16_t *r = s->registers + o->first;
   for (int i = 0; i < o->results; i++) board[r[i]] = (struct value){NEVER, w->op};

@@ -52,7 +52,8 @@ static void mark(struct engine *s, struct scheduler *q, uint32_t base, uint32_t 
   if (!q->n) return;
   const struct walker *w = &s->walkers[base + q->list[0]];
   if (q->when[0] <= now) q->cell = &s->p->stuck[w->op];
-  else q->cell = &s->p->waited[q->when[0] == w->floor ? w->op : w->cause];
+  else if (w->starved && q->when[0] == w->floor) q->cell = &s->p->starved[w->op];
+  else q->cell = &s->p->waited[q->when[0] == w->floor && !s->g.machine ? w->op : w->cause];
 }
 
 static void schedule(struct engine *s, uint32_t sm, struct scheduler *q, uint32_t now) {
@@ -90,6 +91,57 @@ static void schedule(struct engine *s, uint32_t sm, struct scheduler *q, uint32_
   if (collector >= 0) issue(s, sm, q, collector, index, now);
 }
 
+/* Machine code: issue a warp's next instruction, which holds its unit and sets its scoreboard. */
+static void issue_machine(struct engine *s, uint32_t sm, struct scheduler *q, uint32_t index, uint32_t now) {
+  struct walker *w = &s->walkers[index];
+  const struct op *o = op_of(s, w->op);
+  uint32_t op = w->op, stall = later(o->stall, 1u + o->yields);
+  if (s->counts) s->p->issued[op]++;
+  if (o->role == MEMORY) request(s, sm, q, 0, index, now + LEAST);
+  else {
+    uint32_t unit = q->units[o->unit] <= now ? o->unit : o->other;
+    q->units[unit] = now + o->interval;
+    settle_board(s, index, o->write, now + o->latency, op);
+    settle_board(s, index, o->read, now + later(LEAST, o->reads), op);
+  }
+  w->op++;
+  w->cause = op;
+  if (o->role == BARRIER && w->waits) {
+    struct group *b = &s->groups[w->group];
+    if (!advance(s, index, now + stall)) { finish_warp(s, index, now + 1); return; }
+    w->cause = op;
+    w->waiting = 1;
+    *w->ready = NEVER;
+    if (++b->waiting == b->live) release_group(s, b, now);
+    return;
+  }
+  if (!advance(s, index, now + stall)) finish_warp(s, index, now + 1);
+}
+
+/* Machine code: one instruction of one warp leaves, of the warp that issued last or else of the oldest
+ * one, if its time has come and its unit is free. */
+static void schedule_machine(struct engine *s, uint32_t sm, struct scheduler *q, uint32_t now) {
+  uint32_t base = sm * s->per_sm, soonest = NEVER;
+  if (s->counts && q->cell) { *q->cell += now - q->mark; q->cell = 0; q->mark = now; }
+  int chosen = -1;
+  if (q->greedy >= 0 && q->when[q->greedy] <= now && room_at(s, q, q->next[q->greedy]) <= now)
+    chosen = q->greedy;
+  for (int i = 0; chosen < 0 && i < q->n; i++) {
+    uint32_t when = q->when[i];
+    if (when <= now) when = room_at(s, q, q->next[i]);
+    if (when <= now) chosen = i;
+    else soonest = sooner(soonest, when);
+  }
+  if (chosen < 0) {
+    q->wake = soonest;
+    if (s->counts) mark(s, q, base, now);
+    return;
+  }
+  q->greedy = chosen;
+  q->wake = now + 1;
+  issue_machine(s, sm, q, base + q->list[chosen], now);
+}
+
 static void step(struct engine *s, uint32_t sm, uint32_t now) {
   struct sm *m = &s->sms[sm];
   if (m->refill <= now) {
@@ -106,7 +158,9 @@ static void step(struct engine *s, uint32_t sm, uint32_t now) {
   uint32_t next = m->refill;
   for (int i = 0; i < s->g.schedulers; i++) {
     struct scheduler *q = &m->schedulers[i];
-    if (q->wake <= now) schedule(s, sm, q, now);
+    if (q->wake > now) continue;
+    if (s->g.machine) schedule_machine(s, sm, q, now);
+    else schedule(s, sm, q, now);
   }
   for (int i = 0; i < s->g.schedulers; i++) next = sooner(next, m->schedulers[i].wake);
   if (m->n_requests) {
@@ -186,21 +240,30 @@ EXPORT int32_t gevolve_replay(struct replay *p) {
   s.askers = take(slices, sizeof *s.askers, &failed);
   s.fills = take(lines, sizeof *s.fills, &failed);
   s.homes = take(lines, sizeof *s.homes, &failed);
-  p->cycles = 0;
+  s.code_lines = s.g.machine ? ((uint32_t)p->n_ops >> FETCH) + 1 : 0;
+  uint64_t far = sms * s.code_lines, near = far * (uint64_t)s.g.schedulers;
+  s.near = take(near, sizeof *s.near, &failed);
+  s.far = take(far, sizeof *s.far, &failed);
+  p->cycles = p->third = p->two_thirds = 0;
   for (int seed = 0; seed < p->seeds && !failed; seed++) {
     memset(s.sms, 0, sms * sizeof *s.sms);
     memset(s.groups, 0, groups * sizeof *s.groups);
     memset(s.slices, 0, slices * sizeof *s.slices);
     memset(s.drams, 0, slices * sizeof *s.drams);
     memset(s.fills, 0, lines * sizeof *s.fills);
-    s.next_block = s.done_blocks = s.end = 0;
+    memset(s.near, 0, near * sizeof *s.near);
+    memset(s.far, 0, far * sizeof *s.far);
+    s.next_block = s.done_blocks = s.end = s.third = s.two_thirds = 0;
     place_lines(&s, seed);
     run_engine(&s);
     failed = s.done_blocks < s.n_blocks;
     p->cycles += s.end;
+    p->third += s.third;
+    p->two_thirds += s.two_thirds;
     s.counts = 0;
   }
   free(s.sms); free(s.next); free(s.walkers); free(s.groups); free(s.boards); free(s.slices);
   free(s.drams); free(s.lines); free(s.askers); free(s.fills); free(s.homes);
+  free(s.near); free(s.far);
   return failed;
 }

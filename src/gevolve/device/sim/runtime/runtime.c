@@ -10,6 +10,7 @@
 #include "replay.h"
 #include "cache.c"
 #include "engine.h"
+#include "control.c"
 #include "warps.c"
 #include "lsu.c"
 #include "replay.c"

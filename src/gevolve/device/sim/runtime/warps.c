@@ -2,6 +2,7 @@
 
 /* When the next instruction of a warp may issue: all that it reads and writes must be settled. */
 static void look(struct engine *s, uint32_t index) {
+  if (s->g.machine) { look_at_boards(s, index); return; }
   struct walker *w = &s->walkers[index];
   const struct op *o = op_of(s, w->op);
   const struct value *board = board_of(s, index);
@@ -50,6 +51,8 @@ static void release_group(struct engine *s, struct group *b, uint32_t now) {
 static void finish_group(struct engine *s, uint32_t sm, struct group *b) {
   if (b->live || b->queued) return;
   s->done_blocks++;
+  if (s->done_blocks == (s->n_blocks + 2) / 3) s->third = b->done;
+  if (s->done_blocks == (2 * s->n_blocks + 2) / 3) s->two_thirds = b->done;
   s->end = later(s->end, b->done);
   s->sms[sm].refill = sooner(s->sms[sm].refill, b->done);
   s->next[sm] = sooner(s->next[sm], b->done);
@@ -64,6 +67,7 @@ static void finish_warp(struct engine *s, uint32_t index, uint32_t now) {
   for (q->n--; at < q->n; at++) {
     q->list[at] = q->list[at + 1];
     q->when[at] = q->when[at + 1];
+    q->next[at] = q->next[at + 1];
     s->walkers[sm * s->per_sm + q->list[at]].ready = &q->when[at];
   }
   q->greedy = -1;
@@ -95,6 +99,11 @@ static int advance(struct engine *s, uint32_t index, uint32_t floor) {
     if (!o->folded || !fold(s, index, o)) break;
     w->op++;
   }
+  if (s->g.machine) {
+    uint32_t there = fetch(s, index, w->op, w->floor);
+    w->starved = there > w->floor;
+    w->floor = there;
+  }
   look(s, index);
   return 1;
 }
@@ -116,6 +125,7 @@ static void start_block(struct engine *s, uint32_t sm, uint32_t slot, uint32_t n
     w->live = 1;
     w->group = (uint16_t)group;
     w->last_block = NEVER - 1;
+    w->fetched = NEVER;
     w->scheduler = (uint8_t)((slot * count + i) % (uint32_t)s->g.schedulers);
     memset(board_of(s, index), 0, s->slots * sizeof *s->boards);
     struct scheduler *q = &m->schedulers[w->scheduler];

@@ -5,14 +5,15 @@ import numpy as np
 from gevolve.device.base import Array
 from gevolve.device.sim.timing.code import ROLES, Code
 
-KINDS = ("issue", "latency", "memory", "contention", "barriers", "idle")
+KINDS = ("issue", "pipe", "latency", "fetch", "shared", "memory", "contention", "barriers", "idle")
 """What a scheduler did with a cycle.
 
-``issue``: an instruction left, or one was ready and its unit was busy. ``latency``: the oldest warp
-waited for a result of arithmetic. ``memory``: for data. ``contention``: for its turn, at the load/store
-unit, at a bank or at a slice. ``barriers``: for other warps. ``idle``: the SM had no warp left.
+``issue``: an instruction left. ``pipe``: one was ready and its unit was busy. ``latency``: the oldest
+warp waited for a result of arithmetic. ``fetch``: for its code. ``shared``: for shared memory.
+``memory``: for data. ``contention``: for its turn, at the load/store unit, at a bank or at a slice.
+``barriers``: for other warps. ``idle``: the SM had no warp left.
 """
-_FIELDS = ("issued", "waited", "stuck", "delay", "contended")
+_FIELDS = ("issued", "waited", "stuck", "starved", "delay", "contended")
 
 
 class Counters:
@@ -33,6 +34,7 @@ class Counters:
         role = code.ops["role"]
         memory = (role == ROLES.index("memory")) | (role == ROLES.index("parameter"))
         barrier = role == ROLES.index("barrier")
+        shared = code.shared
         waited, stuck = counted["waited"], counted["stuck"]
         queued = np.divide(
             counted["contended"],
@@ -41,9 +43,12 @@ class Counters:
             where=counted["delay"] > 0,
         ).clip(0, 1)
         return {
-            "issue": counted["issued"] + np.where(memory, 0, stuck),
+            "issue": counted["issued"],
+            "pipe": np.where(memory, 0, stuck),
             "latency": np.where(memory | barrier, 0, waited),
-            "memory": np.where(memory, waited * (1 - queued), 0),
+            "fetch": counted["starved"],
+            "shared": np.where(memory & shared, waited * (1 - queued), 0),
+            "memory": np.where(memory & ~shared, waited * (1 - queued), 0),
             "contention": np.where(memory, waited * queued + stuck, 0),
             "barriers": np.where(barrier, waited, 0),
             "idle": np.array([float(self.idle)]),
@@ -59,7 +64,7 @@ def by_line(
     spent: dict[str, Array], code: Code, files: dict[int, str], scale: float
 ) -> dict[str, dict[str, float]]:
     """Cycles by source line and kind, in the order of the lines; kinds that are nothing are left out."""
-    lines = sorted(set(code.lines))
+    lines = sorted(set(code.lines), key=lambda at: (str(at[0]), at[1]))
     place = {line: index for index, line in enumerate(lines)}
     which = np.array([place[line] for line in code.lines], np.intp)
     table: dict[str, dict[str, float]] = {}
@@ -71,5 +76,6 @@ def by_line(
     for (file, line), index in place.items():
         row = {kind: float(values[index]) for kind, values in sums.items() if values[index]}
         if row:
-            table[f"{files.get(file, file or '?')}:{line}"] = row
+            name = file if isinstance(file, str) else files.get(file, file or "?")
+            table[f"{name}:{line}"] = row
     return table

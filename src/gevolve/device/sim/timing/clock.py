@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from gevolve.device.sim.timing.gpu import Gpu
 from gevolve.device.sim.timing.occupancy import Occupancy, occupancy
+from gevolve.device.sim.timing.portion import portion
 from gevolve.device.sim.timing.replay import Replay, Timing
-from gevolve.device.sim.timing.trace import ROOM, Trace, l2_of
+from gevolve.device.sim.timing.trace import ROOM, Trace, is_sampled, l2_of
 
 if TYPE_CHECKING:
     from gevolve.device.sim.program import Program
@@ -24,6 +25,8 @@ PENDING = 16
 
 @dataclass(slots=True)
 class _Launch:
+    gpu: Gpu
+    """Or the part of it that stands for it."""
     program: "Program"
     kernel: "Kernel"
     held: Occupancy
@@ -99,10 +102,16 @@ class Clock:
         held = occupancy(self._gpu, threads, registers, shared)
         warps = -(-threads // _LANES)
         blocks = grid[0] * grid[1] * grid[2]
-        wave = held.blocks * self._gpu.sms
-        trace = Trace(wave, blocks, warps, only=not self._whole)
+        gpu = self._gpu
+        if is_sampled(gpu.sms * held.blocks, blocks, warps):
+            gpu = portion(gpu)
+        parts = round(self._gpu.sms / gpu.sms)
+        wave = held.blocks * gpu.sms
+        trace = Trace(wave, blocks, warps, parts=parts, only=not self._whole)
         self._pending.append(
-            _Launch(program, kernel, held, warps, shared, registers, warps * blocks, trace, written)
+            _Launch(
+                gpu, program, kernel, held, warps, shared, registers, warps * blocks, trace, written
+            )
         )
         return trace
 
@@ -136,7 +145,7 @@ class Clock:
     def _place(self, launch: _Launch) -> Replay:
         program, kernel = launch.program, launch.kernel
         return Replay(
-            self._gpu,
+            launch.gpu,
             program.code(kernel.name),
             program.compiled(kernel.name).blocks,
             launch.trace,
@@ -148,6 +157,7 @@ class Clock:
             registers=launch.registers,
             instructions=launch.instructions,
             warps=launch.warps,
+            part=launch.gpu.sms / self._gpu.sms,
             files=program.files,
         )
 

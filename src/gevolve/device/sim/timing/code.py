@@ -11,7 +11,7 @@ import numpy as np
 from gevolve.device.base import Array
 from gevolve.device.sim.flow import SKIP, Block, Flow, results, sources
 from gevolve.device.sim.ptx import SIZES, Instruction
-from gevolve.device.sim.timing.gpu import UNITS, Gpu
+from gevolve.device.sim.timing.gpu import UNITS, Gpu, machine_of
 from gevolve.device.sim.timing.registers import registers_of
 from gevolve.device.sim.translate.emit import Site
 from gevolve.errors import DeviceError
@@ -22,9 +22,12 @@ OP = np.dtype(
         *((name, "<u2") for name in ("latency", "interval")),
         *((name, "u1") for name in ("unit", "role", "slots", "results")),
         *((name, "u1") for name in ("sources", "access", "reads", "folded")),
+        *((name, "u1") for name in ("stall", "yields", "write", "read", "wait", "other")),
+        ("pad", "u1", 2),
     ]
 )
 """`struct op` of the runtime."""
+_NO_CONTROL = (0, 0, 0, 0, 0, 0, (0, 0))
 SPAN = np.dtype([("first", "<u4"), ("count", "<u4")])
 ROLES = ("compute", "memory", "parameter", "barrier", "fence")
 ACCESSES = ("load", "store", "atomic", "read-only")
@@ -67,8 +70,8 @@ class Code:
     ops: Array
     classes: tuple[str, ...]
     """The class of each instruction."""
-    lines: tuple[tuple[int, int], ...]
-    """The source file and line of each instruction; (0, 0) if unknown."""
+    lines: tuple[tuple[int | str, int], ...]
+    """The source file (or its number) and line of each instruction; (0, 0) if unknown."""
     names: tuple[str, ...]
     spans: Array
     registers: Array
@@ -78,22 +81,38 @@ class Code:
     """What each memory site does."""
     need: int
     """Registers of a thread, as far as can be told without the machine's own compiler."""
+    machine: bool = False
+    """Whether these are machine instructions, which say themselves when they may issue."""
+
+    @property
+    def shared(self) -> Array:
+        """Which instructions say that they access shared memory."""
+        kinds = {name: _is_shared(name) for name in set(self.names)}
+        return np.array([kinds[name] for name in self.names], bool)
 
     def priced(self, gpu: Gpu) -> Array:
         """The instructions with the latencies of a GPU."""
         ops = self.ops.copy()
+        table = machine_of(gpu).classes if self.machine else gpu.classes
         kinds = sorted(set(self.classes))
         for kind in kinds:
-            if kind not in gpu.classes:
+            if kind not in table:
                 raise DeviceError(f"{gpu.title}: the table has no class {kind!r}; add it")
         place = {kind: index for index, kind in enumerate(kinds)}
         which = np.array([place[kind] for kind in self.classes], np.intp)
-        rows = [gpu.classes[kind] for kind in kinds]
+        rows = [table[kind] for kind in kinds]
         for name in ("latency", "interval", "slots"):
             ops[name] = np.array([getattr(row, name) for row in rows])[which]
         ops["unit"] = np.array([UNITS.index(row.unit) for row in rows])[which]
+        ops["other"] = np.array([UNITS.index(row.other or row.unit) for row in rows])[which]
         ops["folded"] = np.array([kind in gpu.issue.folded for kind in kinds])[which]
         return ops
+
+
+def _is_shared(name: str) -> bool:
+    """By the name of PTX (``ld.shared.f32``) or of machine code (``LDS.64``)."""
+    head, *rest = name.split(".")
+    return "shared" in rest or head in {"LDS", "STS", "ATOMS", "LDSM"}
 
 
 def classify(code: Instruction) -> str:
@@ -150,9 +169,9 @@ def issued(block: Block) -> Iterable[Instruction]:
 
 def code_of(flows: Sequence[Flow], sites: Sequence[Site]) -> Code:
     """The arrays of a kernel: its functions' flows in the order of their blocks, and its sites."""
-    rows: list[tuple[int, ...]] = []
+    rows: list[tuple[object, ...]] = []
     classes: list[str] = []
-    lines: list[tuple[int, int]] = []
+    lines: list[tuple[int | str, int]] = []
     spoken: list[str] = []
     spans: list[tuple[int, int]] = []
     registers: list[int] = []
@@ -171,9 +190,8 @@ def code_of(flows: Sequence[Flow], sites: Sequence[Site]) -> Code:
                 written, read = allot.step(code)
                 role = _role(kind, code, traced=traced)
                 reads = max(1, (len(read) + 1) // 2)
-                rows.append(
-                    (len(registers), 0, 0, 0, role, 1, len(written), len(read), access, reads, 0)
-                )
+                counts = len(written), len(read), access, reads
+                rows.append((len(registers), 0, 0, 0, role, 1, *counts, 0, *_NO_CONTROL))
                 registers += [*written, *read]
                 classes.append(kind)
                 lines.append((code.line.file, code.line.line) if code.line else (0, 0))

@@ -14,8 +14,21 @@ import numpy as np
 from gevolve.device.base import Array
 from gevolve.errors import DeviceError
 
-UNITS = ("alu", "int", "special", "double", "memory")
+UNITS = (
+    "alu",
+    "int",
+    "special",
+    "double",
+    "memory",
+    "half",
+    "uniform",
+    "lite",
+    "constant",
+    "branch",
+)
 """What an instruction runs on; the order is that of the runtime."""
+CODE_LINE = 8
+"""Instructions of a line of the instruction caches."""
 LINE = 128
 """Bytes of a cache line: four sectors."""
 _CACHES = ("none", "read-only", "all")
@@ -33,6 +46,8 @@ class Class(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Cycles until the unit takes another."""
     slots: int = 1
     """Issue slots: how many machine instructions one of PTX becomes."""
+    other: str = ""
+    """A second unit that takes such instructions as well."""
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -125,6 +140,43 @@ class Dram(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Sectors that may wait at one slice."""
 
 
+class Fetch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The caches that instructions come from; sizes are in instructions of 16 bytes."""
+
+    near: int
+    """In the cache of one scheduler."""
+    far: int
+    """In that of the SM."""
+    ahead: int
+    """Lines of eight that are asked for before they are needed."""
+    interval: int
+    """Cycles between two lines that the SM's cache sends."""
+    latency: int
+    """Cycles from there to the scheduler's."""
+    beyond: int
+    """Cycles for a line that the SM's cache does not hold."""
+
+
+class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a GPU runs machine code, which says itself when most instructions may issue."""
+
+    arch: str
+    """What it is compiled for, such as ``sm_80``."""
+    branch: int
+    """Cycles lost when a warp goes on elsewhere than at the next instruction."""
+    pending: int
+    """Memory instructions of one scheduler that may wait for the load/store unit."""
+    address: int
+    """Cycles of the load/store unit for each instruction, at least."""
+    bank: int
+    """Cycles of shared memory to serve 32 banks once."""
+    read: int
+    """Cycles until the operands of a memory instruction have been read."""
+    fetch: Fetch
+    classes: dict[str, Class]
+    """Units of each class of instruction; the latency is until its scoreboard is free."""
+
+
 class Gpu(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One GPU."""
 
@@ -140,7 +192,9 @@ class Gpu(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     l1: L1
     l2: L2
     dram: Dram
-    classes: dict[str, Class]
+    classes: dict[str, Class] = {}
+    """Of PTX, for a GPU whose machine code cannot be read."""
+    machine: Machine | None = None
 
     @property
     def sector_interval(self) -> float:
@@ -178,11 +232,20 @@ _FIELDS = (
     *("l1_latency", "l1_rate", "send_rate", "l1_sets", "l1_ways", "l1_caches"),
     *("slices", "slice_interval", "slice_behind", "hot_interval", "atomic_interval", "l2_latency"),
     *("l2_sets", "l2_ways", "dram_latency", "dram_interval", "dram_queue", "atomics_wait"),
+    *("machine", "pending", "address_interval", "bank_interval", "read_latency"),
+    *("l0_lines", "l1i_lines", "fetch_ahead", "fetch_interval", "fetch_latency", "fetch_far"),
 )
 """The fields of `struct gpu` of the runtime, in order."""
 
 
-def encode(gpu: Gpu, shared: int = 0) -> Array:
+def machine_of(gpu: Gpu) -> Machine:
+    """How this GPU runs machine code."""
+    if gpu.machine is None:
+        raise DeviceError(f"{gpu.title}: the table says nothing of machine code")
+    return gpu.machine
+
+
+def encode(gpu: Gpu, shared: int = 0, *, machine: bool = False) -> Array:
     """The table as the runtime reads it, for blocks that take so much of an SM's shared memory."""
     values = {
         "sms": gpu.sms,
@@ -213,8 +276,25 @@ def encode(gpu: Gpu, shared: int = 0) -> Array:
         "dram_interval": _fixed(gpu.sector_interval),
         "dram_queue": gpu.dram.queue,
         "atomics_wait": gpu.access.atomics_wait,
+        "bank_interval": 1,
     }
-    return np.array([int(values[name]) for name in _FIELDS], np.int32)
+    if machine:
+        how = machine_of(gpu)
+        values |= {
+            "machine": 1,
+            "branch": how.branch,
+            "pending": how.pending,
+            "address_interval": how.address,
+            "bank_interval": how.bank,
+            "read_latency": how.read,
+            "l0_lines": how.fetch.near // CODE_LINE,
+            "l1i_lines": how.fetch.far // CODE_LINE,
+            "fetch_ahead": how.fetch.ahead,
+            "fetch_interval": how.fetch.interval,
+            "fetch_latency": how.fetch.latency,
+            "fetch_far": how.fetch.beyond,
+        }
+    return np.array([int(values.get(name, 0)) for name in _FIELDS], np.int32)
 
 
 def l1_sets(gpu: Gpu, shared: int = 0) -> int:

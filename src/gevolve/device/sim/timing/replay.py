@@ -35,12 +35,15 @@ class _Replay(ctypes.Structure):
         ),
         *((name, _i32) for name in ("warps_per_block", "resident", "slots", "n_ops")),
         *((name, _i32) for name in ("seeds", "n_blocks")),
-        *((name, _u64) for name in ("cycles", "idle", "issued", "waited", "stuck")),
+        *((name, _u64) for name in ("cycles", "idle", "third", "two_thirds")),
+        *((name, _u64) for name in ("issued", "waited", "stuck", "starved")),
         *((name, _u64) for name in ("delay", "contended", "runs")),
     )
 
     cycles: int
     idle: int
+    third: int
+    two_thirds: int
 
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,7 +75,7 @@ class Replay:
     """A recorded launch whose accesses have been placed in the caches, ready to be replayed.
 
     `blocks` is the table that it was recorded with; `instructions` and `warps` are those of the whole
-    launch, if not all of it was recorded. Launches must be placed in the order in which they were
+    launch, if not all of it was recorded; `gpu` is `part` of the whole one then. Launches must be placed in the order in which they were
     made, for each finds in `l2` what the last one left.
     """
 
@@ -91,6 +94,7 @@ class Replay:
         registers: int = 0,
         instructions: int | None = None,
         warps: int | None = None,
+        part: float = 1.0,
         files: dict[int, str] | None = None,
     ) -> None:
         record = trace.record
@@ -101,9 +105,16 @@ class Replay:
         done = record.instructions
         self._instructions = done if instructions is None else instructions
         self._share = done / self._instructions if self._instructions else 1.0
+        # what a part of the GPU would have had to do of the whole launch
+        self._more = part / self._share if self._share else 1.0
         self._warps = record.n_warps if warps is None else warps
         # The runtime is given addresses; all that they point to is kept here.
-        self._tables = encode(gpu, held.blocks * shared), code.priced(gpu), blocks, trace
+        self._tables = (
+            encode(gpu, held.blocks * shared, machine=code.machine),
+            code.priced(gpu),
+            blocks,
+            trace,
+        )
         table, ops, *_ = self._tables
         self._counters = Counters(len(ops))
         self._runs = np.zeros(len(code.spans), np.uint64)
@@ -126,7 +137,7 @@ class Replay:
         l1 = Cache(l1_sets(gpu, held.blocks * shared), gpu.l1.ways, gpu.sms)
         self._summary = _levels(self._call, l1, l2)
         guess = estimate(gpu, code, ops, trace, self._summary, self._runs, held, warps_per_block)
-        self.estimate = guess / self._share if self._share else 0.0
+        self.estimate = guess * self._more
         """What the formula says, without a replay."""
 
     def timing(self) -> Timing:
@@ -138,7 +149,7 @@ class Replay:
                 f"{self._kernel}: the replay of a launch did not end; this is a fault of gevolve"
             )
         self._counters.idle = call.idle
-        mean = call.cycles / maps / self._share if self._share else 0.0
+        mean = (call.cycles + self._rest(call)) / maps
         spent = self._counters.cycles(self._code)
         sums = total(spent)
         scale = mean / max(sum(sums.values()), 1.0)
@@ -156,6 +167,10 @@ class Replay:
             share=self._share,
             traffic={name: int(self._summary[name]) for name in TRAFFIC},
         )
+
+    def _rest(self, call: _Replay) -> float:
+        """Cycles of what was not recorded: it goes on at the pace of the middle of what was."""
+        return (self._more - 1) * 3 * (call.two_thirds - call.third)
 
 
 def _levels(call: _Replay, l1: Cache, l2: Cache) -> Array:

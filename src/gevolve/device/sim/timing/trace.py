@@ -45,13 +45,23 @@ class Record(ctypes.Structure):
     failed: int
 
 
+def is_sampled(wave: int, blocks: int, warps_per_block: int) -> bool:
+    """Whether only some waves of a grid are recorded."""
+    return blocks > wave * (WAVES + 1) and blocks * warps_per_block > _FEW
+
+
 class Trace:
     """What the warps of a launch did; its memory is the runtime's until `close`."""
 
-    def __init__(self, wave: int, blocks: int, warps_per_block: int, *, only: bool = False) -> None:
-        waves = -(-blocks // wave)
-        whole = waves <= WAVES + 1 or blocks * warps_per_block <= _FEW
-        stride = 1 if whole else -(-waves // WAVES)
+    def __init__(
+        self, wave: int, blocks: int, warps_per_block: int, *, parts: int = 1, only: bool = False
+    ) -> None:
+        """Make ready for so many blocks, `wave` of them at once, on one of `parts` of a GPU."""
+        stride = 1
+        if is_sampled(wave, blocks, warps_per_block):
+            waves = -(-blocks // wave)
+            enough = max(WAVES, -(-_FEW // (wave * warps_per_block)))
+            stride = max(waves // enough, parts)
         self.record = Record(wave=wave, stride=stride, room=ROOM, only=only)
 
     @property
