@@ -16,7 +16,8 @@ from gevolve.analyze.findings import (
 )
 from gevolve.analyze.minimize import minimize
 from gevolve.analyze.validate import validate
-from gevolve.device.base import Buffer, Device, Gpu, Limits, Usage, open_device
+from gevolve.device.base import Buffer, Device, Gpu, Limits, Usage
+from gevolve.device.registry import open_device
 from gevolve.errors import (
     CompileError,
     DeviceError,

@@ -381,9 +381,9 @@ def suite() -> None:
 @app.command
 def devices() -> None:
     """List the devices that workloads can run on, and what to install for more."""
-    from gevolve.device.listing import listing  # noqa: PLC0415  (no other command needs all devices)
+    from gevolve.device.registry import list_devices  # noqa: PLC0415  (no other command needs all devices)
 
-    for name, line in listing():
+    for name, line in list_devices():
         print(f"{name:12} {line}")
 
 

@@ -17,7 +17,7 @@ import os
 
 import numpy as np
 
-from gevolve.device.base import Usage
+from gevolve.device.base import Device, Usage
 from gevolve.patch import Edit, Patch
 from gevolve.program import Change, Variant
 from gevolve.workload.base import Case, KernelWorkload
@@ -55,27 +55,11 @@ class PuzzleProgram:
         return Change(f"does {new[0].kind}", f"{new[0].kind}d") if new else None
 
 
-class PuzzleDevice:
+class PuzzleDevice(Device):
     name = "puzzle"
-    deterministic = True
-    lasting = False
-    referee = ""
-    checks = ()
-
-    def check_fork(self):
-        pass
-
-    def keep(self, artefact):
-        pass
 
     def build(self, text):
         return text.encode()
-
-    def prepare(self, artefact, kernels):
-        pass
-
-    def fingerprint(self, artefact):
-        return ""
 
     def open(self, artefact, limits, *, poison=0, check=None):
         return PuzzleGpu(artefact.decode().split("\n")[1:], self.noise)

@@ -6,9 +6,9 @@ from functools import cache
 
 import pytest
 
-from gevolve.device.base import open_device
 from gevolve.device.cuda import Cuda
 from gevolve.device.cuda.query import gpus
+from gevolve.device.registry import open_device
 from gevolve.errors import DeviceError
 from tests import ROOT
 from tests.device import conformance

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gevolve.device.base import Limits, open_device
+from gevolve.device.base import Limits
+from gevolve.device.registry import open_device
 from gevolve.ir.llvm.source import read
 from tests.device.launches import CHECKS
 

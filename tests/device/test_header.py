@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gevolve.device.base import Limits, open_device
+from gevolve.device.base import Limits
+from gevolve.device.registry import open_device
 from gevolve.ir.llvm.source import kernels, read
 
 FEATURES = Path(__file__).parents[1] / "ir" / "llvm" / "features"

@@ -6,11 +6,12 @@ import sys
 import pytest
 
 from gevolve.cli import main
-from gevolve.device import listing
-from gevolve.device.cuda.query import Found
+from gevolve.device import cuda, xla
+from gevolve.device.cuda import query
+from gevolve.device.registry import list_devices
 from gevolve.errors import DeviceError
 
-GPU = Found(device="cuda:1", title="Tesla P100", sm="sm_60", memory=16 << 30, driver="12.8")
+GPU = query.GpuInfo(index=1, title="Tesla P100", sm="sm_60", memory=16 << 30, driver="12.8")
 
 
 def test_every_family_has_a_line(capsys):
@@ -26,30 +27,27 @@ def test_every_family_has_a_line(capsys):
 
 
 def test_a_gpu_is_described(monkeypatch):
-    monkeypatch.setattr(listing, "_installed", lambda *_: True)
-    monkeypatch.setattr(listing, "gpus", lambda: [GPU])
-    assert listing._cuda() == [
-        ("cuda:1", "PTX on Tesla P100, sm_60, 16.0 GB, driver for CUDA 12.8")
-    ]
+    monkeypatch.setattr(cuda, "installed", lambda: True)
+    monkeypatch.setattr(query, "gpus", lambda: [GPU])
+    assert ("cuda:1", "PTX on Tesla P100, sm_60, 16.0 GB, driver for CUDA 12.8") in list_devices()
 
 
 def test_what_is_missing_is_told(monkeypatch):
     def fails():
         raise DeviceError("cuda: reboot")
 
-    monkeypatch.setattr(listing, "_installed", lambda *_: True)
-    monkeypatch.setattr(listing, "gpus", fails)
-    assert listing._cuda() == [("cuda", "reboot")]
-    monkeypatch.setattr(listing, "_installed", lambda *_: False)
-    assert "pip install './[cuda]'" in listing._cuda()[0][1]
-    monkeypatch.setattr(listing, "xla_devices", list)
-    assert "pip install './[ml]'" in listing._xla()[0][1]
+    monkeypatch.setattr(cuda, "installed", lambda: True)
+    monkeypatch.setattr(query, "gpus", fails)
+    assert cuda.Cuda.models() == [("", "reboot")]
+    monkeypatch.setattr(cuda, "installed", lambda: False)
+    assert "pip install './[cuda]'" in cuda.Cuda.models()[0][1]
+    monkeypatch.setattr(xla, "found_by_jax", list)
+    assert "pip install './[ml]'" in xla.Xla.models()[0][1]
 
 
 def test_modules_are_looked_for_without_importing_them():
     asked = (
-        "import sys; from gevolve.device.listing import _installed;"
-        "assert not _installed('cuda_that_is_not', 'cuda_that_is_not.bindings');"
-        "_installed('cuda', 'cuda.bindings'); assert 'cuda.bindings' not in sys.modules"
+        "import sys; from gevolve.device.cuda.driver import installed;"
+        "installed(); assert 'cuda.bindings' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", asked], check=True)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gevolve.device.base import Limits, open_device
+from gevolve.device.base import Limits
+from gevolve.device.registry import open_device
 from gevolve.workload.base import SPLITS
 from gevolve.workload.locate import find
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gevolve.device.base import Limits, Poisoned, Stopped, Usage
+from gevolve.device.base import Device, Limits, Poisoned, Stopped, Usage
 from gevolve.errors import CompileError, DeviceError
 from gevolve.patch import Edit, Patch
 from gevolve.program import Change, Variant
@@ -55,21 +55,9 @@ class ToyProgram:
         return Change(str(edit))
 
 
-class ToyDevice:
+class ToyDevice(Device):
     name = "toy"
-    deterministic = True
-    checks = ()
-    lasting = False
-    referee = ""
-
-    def check_fork(self):
-        pass
-
-    def keep(self, artefact):
-        pass
-
-    def fingerprint(self, artefact):
-        return ""
+    isolated = True
 
     def build(self, text):
         if "\nbewilders" in text:
@@ -507,7 +495,7 @@ class LastingDevice(ToyDevice):
     """One process for all variants; its compiler tells some artefacts from others only by length."""
 
     deterministic = False
-    lasting = True
+    isolated = False
 
     def prepare(self, artefact, kernels):
         super().prepare(artefact, kernels)

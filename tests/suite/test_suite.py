@@ -9,7 +9,8 @@ import signal
 import numpy as np
 import pytest
 
-from gevolve.device.base import Limits, Stopped, open_device
+from gevolve.device.base import Limits, Stopped
+from gevolve.device.registry import open_device
 from gevolve.evaluate.pool import Local
 from gevolve.evaluate.verdict import Verdict
 from gevolve.ir.llvm.source import read

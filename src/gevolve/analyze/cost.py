@@ -8,11 +8,10 @@ from pathlib import Path
 
 import msgspec
 
-from gevolve.device.base import Limits, Stopped, open_device
-from gevolve.device.sim.gpu import SimGpu
-from gevolve.device.sim.timing import Total, by_kernel
+from gevolve.device.base import Gpu, Limits, Stopped, Usage
+from gevolve.device.cost import KernelCost
+from gevolve.device.registry import open_device
 from gevolve.errors import EvaluationError, OptionError
-from gevolve.evaluate.child.tasks import limits_of
 from gevolve.ir.llvm import restore
 from gevolve.run.config import read_config
 from gevolve.run.loop import summarise
@@ -25,8 +24,8 @@ class Costs(msgspec.Struct, frozen=True, kw_only=True):
 
     variant: str
     device: str
-    before: dict[str, Total]
-    after: dict[str, Total]
+    before: dict[str, KernelCost]
+    after: dict[str, KernelCost]
 
     def json(self) -> str:
         """As one JSON object."""
@@ -52,24 +51,26 @@ def costs_in(store: Store, variant: str) -> Costs:
     device = open_device(config.device)
     case = workload.cases("search")[-1]
 
-    def measure(text: str, limits: Limits) -> tuple[dict[str, Total], Limits]:
+    def measure(text: str, limits: Limits) -> tuple[dict[str, KernelCost], Limits]:
         """The costs of a program, and what one that is like it may use."""
-        gpu = device.open(device.build(text), limits)
-        try:
+        usage = Usage()
+
+        def run(gpu: Gpu) -> None:
+            nonlocal usage
             workload.run(gpu, case)
-            timings = gpu.timings if isinstance(gpu, SimGpu) else ()
             usage = gpu.usage(timed=False)
+
+        try:
+            cost = device.cost(device.build(text), run, limits)
         except Stopped as why:
             raise EvaluationError(
                 f"{variant} does not run to its end here ({why}); `gevolve validate` checks it"
             ) from None
-        finally:
-            gpu.close()
-        if not timings:
+        if cost is None or not cost.kernels:
             raise OptionError(
                 f"{config.device} knows no cycles; start the run with --device sim:p100"
             )
-        return by_kernel(timings), limits_of(usage)
+        return dict(cost.kernels), Limits.like(usage)
 
     before, limits = measure(program.text, Limits())
     after, _ = measure(program.apply(patch).text, limits)

@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 from gevolve.device.base import Limits, Stopped
 from gevolve.errors import GevolveError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from gevolve.device.base import Device
     from gevolve.workload.base import Workload
-
-
-@runtime_checkable
-class _Analyst(Protocol):
-    """A device whose compiler says what an artefact costs: flops, bytes."""
-
-    def cost(self, artefact: bytes) -> Mapping[str, float]: ...
-
-
-class _Launch(Protocol):
-    """What the handle of a modelled GPU has in `timings`: the cycles of a launch, by kind."""
-
-    kinds: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +40,8 @@ def terms(workload: Workload, device: Device, text: str, limits: Limits) -> Term
     It runs in this process, so only what passed as a variant may be given.
     """
     try:
-        artefact = device.build(text)
-        if isinstance(device, _Analyst):
-            return Terms(device.cost(artefact), additive=False)
-        if not device.deterministic:  # it measures and models nothing
-            return None
-        handle: Any = device.open(artefact, limits)
-        try:
-            workload.run(handle, workload.cases("search")[-1])
-            launches: Sequence[_Launch] = getattr(handle, "timings", ())
-        finally:
-            handle.close()
+        case = workload.cases("search")[-1]
+        cost = device.cost(device.build(text), lambda handle: workload.run(handle, case), limits)
     except (GevolveError, Stopped):
         return None
-    if not launches:
-        return None
-    kinds = dict.fromkeys(launches[0].kinds, 0.0)
-    for launch in launches:
-        for kind, cycles in launch.kinds.items():
-            kinds[kind] = kinds.get(kind, 0.0) + cycles
-    return Terms(kinds, additive=True)
+    return None if cost is None else Terms(cost.terms, additive=cost.additive)

@@ -1,18 +1,20 @@
-"""Devices run artefacts and measure them; this module is what all of them have in common.
+"""The interface of devices: they build artefacts, run them, and measure what a run used.
 
 A device turns IR text into an artefact (`build`) and opens it as a handle, the object that a
-workload's `run` sees: a `Gpu` for kernels, an `Executable` for models. What the run used comes back
-as `Usage`; whoever judges it is elsewhere.
+workload's `run` sees: a `Gpu` for kernels, an `Executable` for models. The handle reports what the
+run used (`Usage`). A device never judges: the evaluator compares outputs and decides.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from gevolve.device.cost import Cost
 from gevolve.errors import DeviceError
 
 Array = npt.NDArray[Any]
@@ -29,16 +31,25 @@ class Limits:
     memory: int = 8 << 30
     """Bytes of device buffers alive at once."""
     enough: float = math.inf
-    """A time that is beyond this need not be exact: a formula for it, times `scale`, will do."""
+    """A time above this may be an estimate: the device's own formula, times `scale`."""
     scale: float = 1.0
     whole: bool = True
     """Whether all blocks of a launch must run; if not, `sim` runs those that it times, and outputs
     mean nothing."""
 
+    @classmethod
+    def like(cls, usage: "Usage") -> Self:
+        """What a variant may use, given what the unedited program used."""
+        return cls(
+            fuel=4 * usage.fuel + 1000,
+            launches=4 * usage.launches + 100,
+            memory=2 * usage.memory + (64 << 20),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Hazard:
-    """Something that a run did and that a real GPU gives no promise about."""
+    """Something that a run did and whose outcome is undefined on a real GPU, such as a race."""
 
     kind: str
     """The verdict's word for it: ``race``, ``divergent-barrier`` or ``uninitialised``."""
@@ -56,20 +67,20 @@ class Usage:
     time: float = 0.0
     """In the device's own unit; only ratios mean anything across devices."""
     estimate: float = 0.0
-    """What a cheap formula says of the time, on devices that have one."""
+    """The time by a cheap formula, on devices that have one."""
     fuel: int = 0
-    """The most that one thread burned in one launch."""
+    """The most loop iterations and calls of one thread in one launch."""
     launches: int = 0
     memory: int = 0
-    """The most bytes of buffers alive at once."""
+    """The peak size of all buffers, in bytes."""
     kernels: tuple[str, ...] = ()
     """The kernels that were launched, each once."""
     changed: tuple[int, ...] = ()
     """Uploaded buffers (in order of upload) that the kernels wrote to and left different."""
     marks: Mapping[str, int] = field(default_factory=dict[str, int])
-    """How often each mark of `Program.instrumented` was passed, over all threads."""
+    """How often each mark of `Program.instrumented` was executed, over all threads."""
     hazards: tuple[Hazard, ...] = ()
-    """Each hazard once, if the device was asked to look for them."""
+    """Each hazard once, if the check that looks for them was asked for."""
 
 
 class Stopped(Exception):  # noqa: N818  (an outcome of the run, not a mistake of the caller)
@@ -82,7 +93,7 @@ class Stopped(Exception):  # noqa: N818  (an outcome of the run, not a mistake o
 
 
 class Poisoned(Stopped):
-    """The run broke the device for this whole process, which must end."""
+    """The run left the device unusable for the rest of this process, which must end."""
 
 
 class Buffer(Protocol):
@@ -113,14 +124,14 @@ class Buffer(Protocol):
 
 
 class Handle(Protocol):
-    """An artefact made ready to run."""
+    """An open artefact: what a workload's `run` is given."""
 
     def usage(self, *, timed: bool = True) -> Usage:
-        """What was used so far; without the time if that is not wanted, since it may be costly."""
+        """What was used so far. Without `timed` the time may be left out, since it can be costly."""
         ...
 
     def close(self) -> None:
-        """Give back all memory; the object cannot be used again."""
+        """Free all memory. The handle cannot be used again."""
         ...
 
 
@@ -128,25 +139,25 @@ class Executable(Handle, Protocol):
     """What a model workload's `run` sees: a function of arrays."""
 
     def __call__(self, *arguments: npt.ArrayLike) -> list[Array]:
-        """Run the program once on these flat arguments; gives its flat results."""
+        """Run the program once on these flat arguments; returns its flat results."""
         ...
 
 
 class Gpu(Handle, Protocol):
-    """What a workload's `run` sees: memory and launches."""
+    """What a kernel workload's `run` sees: memory and launches."""
 
     def array(self, data: npt.ArrayLike) -> Buffer:
         """A buffer with a copy of this data."""
         ...
 
     def empty(self, shape: Shape, dtype: npt.DTypeLike = np.float32) -> Buffer:
-        """A buffer whose content must not be relied on: `sim` fills it with poison."""
+        """A buffer with undefined content: `sim` and `cuda` fill it with a poison pattern."""
         ...
 
     def zeros(self, shape: Shape, dtype: npt.DTypeLike = np.float32) -> Buffer: ...
 
     def symbol(self, name: str, dtype: npt.DTypeLike = np.uint8) -> Buffer:
-        """A ``__constant__`` or ``__device__`` variable of the module, as a one-dimensional buffer."""
+        """A ``__constant__`` or ``__device__`` variable of the module, as a 1-D buffer."""
         ...
 
     def launch(
@@ -157,114 +168,101 @@ class Gpu(Handle, Protocol):
         *args: "Buffer | npt.ArrayLike",
         shared: int = 0,
     ) -> None:
-        """Run a kernel to its end. `grid` and `block` have one to three dimensions, x first."""
+        """Run a kernel. `grid` and `block` have one to three dimensions, x first."""
         ...
 
 
-class Device(Protocol):
-    """Builds artefacts from IR text, and runs them."""
+class Device(ABC):
+    """Builds artefacts from IR text, and runs them. Subclass it to bring a device of your own.
 
-    @property
-    def name(self) -> str: ...
+    A subclass sets `name` and defines `build` and `open`. The other members have defaults that suit
+    a deterministic device on which no kernel can harm the process. The registry creates a device
+    with what follows the colon in its name: ``sim:p100`` is ``Sim("p100")``.
 
-    @property
-    def deterministic(self) -> bool:
-        """Whether the same artefact and case always give the same time.
+    The worker process calls only `build` and `check_fork`. All other methods are called in a child
+    process that is forked from it, so a device must not start threads or drivers in `build`.
+    """
 
-        If not, a variant is timed in turns with the unedited program: opened, run and asked for its
-        `usage` again and again, each time on a new handle.
+    name: str
+    deterministic: bool = True
+    """Whether the same artefact and case always give the same time.
+
+    If not, a variant is timed alternately with the unedited program: opened, run and asked for its
+    `usage` again and again, each time on a new handle.
+    """
+    isolated: bool = False
+    """Whether each artefact needs a process of its own.
+
+    Set it if a faulty kernel can corrupt the process that runs it. Otherwise one child process runs
+    many artefacts, one after another.
+    """
+    referee: str = ""
+    """A device on which the front must pass too, because this one cannot detect some faults."""
+    checks: tuple[str, ...] = ()
+    """Further ways to run an artefact, for `open`: a sound kernel gives the same outputs in each.
+
+    The check that finds most for its cost comes first.
+    """
+
+    def __init__(self, model: str = "") -> None:
+        if model:
+            raise DeviceError(f"{type(self).__name__} has no model {model!r}; leave out ':{model}'")
+
+    @classmethod
+    def models(cls) -> list[tuple[str, str]]:
+        """What may follow the colon, and one line about each; "" stands for nothing.
+
+        `gevolve devices` prints it. It must import nothing that may be missing, and must not hang.
         """
-        ...
+        return [("", (cls.__doc__ or "").partition("\n")[0])]
 
-    @property
-    def lasting(self) -> bool:
-        """Whether all variants run in one process that lasts, not each in a fork of its own.
+    @classmethod
+    def workers(cls, model: str) -> list[str]:  # noqa: ARG003  (for subclasses)
+        """The model for each worker, if the device limits their number; [] if it does not."""
+        return []
 
-        So it is where a device is slow to start or does not survive a fork. Nothing but `build` may
-        then be called outside that process.
-        """
-        ...
-
-    def check_fork(self) -> None:
-        """Raise `WorkloadError` if this process can no longer start a lasting one."""
-        ...
-
-    @property
-    def referee(self) -> str:
-        """A device on which the front must pass as well, since this one is blind to some faults."""
-        ...
-
-    @property
-    def checks(self) -> tuple[str, ...]:
-        """Further ways to run an artefact, for `open`: a sound kernel gives the same in all of them.
-
-        The one that finds most for its cost comes first.
-        """
-        ...
-
+    @abstractmethod
     def build(self, text: str) -> bytes:
-        """The artefact for a verified module; raises `CompileError` if the back end rejects it."""
-        ...
+        """The artefact of a verified module; raises `CompileError` if the back end rejects it."""
 
-    def prepare(self, artefact: bytes, kernels: Sequence[str]) -> None:
-        """Do ahead what `open` would have to do to launch these kernels, as far as a fork inherits it.
-
-        Raises `SourceError` if the device cannot run the artefact.
-        """
-        ...
-
-    def keep(self, artefact: bytes) -> None:
-        """Hold on to what `prepare` makes of this artefact, in a process that lasts.
-
-        Others are wanted once, this one again and again.
-        """
-        ...
-
-    def fingerprint(self, artefact: bytes) -> str:
-        """What tells a prepared artefact from others that run differently; "" if only its bytes do.
-
-        A compiler that comes after `build` makes the same of many artefacts.
-        """
-        ...
-
+    @abstractmethod
     def open(
         self, artefact: bytes, limits: Limits, *, poison: int = 0, check: str | None = None
     ) -> Any:
-        """Make an artefact ready to run: a `Handle` of the kind that the workload's `run` expects.
+        """Open an artefact as a `Handle` of the kind that the workload's `run` expects.
 
         `poison` picks the pattern that fills empty buffers; `check` is one of `checks`.
         """
-        ...
 
+    def prepare(self, artefact: bytes, kernels: Sequence[str]) -> None:  # noqa: B027  (optional)
+        """Compile these kernels of an artefact ahead of `open`.
 
-def open_device(name: str) -> Device:
-    """The device of this name, such as ``sim``."""
-    family, _, model = name.partition(":")
-    if family == "sim":
-        from gevolve.device.sim import Sim  # noqa: PLC0415  (a device loads only when asked for)
+        Raises `SourceError` if the device cannot run the artefact.
+        """
 
-        return Sim(model)
-    if family == "xla":
-        from gevolve.device.xla import Xla  # noqa: PLC0415  (a device loads only when asked for)
+    def keep(self, artefact: bytes) -> None:  # noqa: B027  (optional)
+        """Never evict this artefact from the cache of prepared ones: it will be run many times."""
 
-        return Xla(model)
-    if family == "cuda":
-        from gevolve.device.cuda import Cuda  # noqa: PLC0415  (a device loads only when asked for)
+    def fingerprint(self, artefact: bytes) -> str:  # noqa: ARG002  (for subclasses)
+        """A hash of what the device runs for a prepared artefact; "" if that is the artefact itself.
 
-        return Cuda(model)
-    raise DeviceError(f"no device {name!r}; `gevolve devices` lists what there is")
+        A device with a compiler of its own makes the same code of many artefacts: those with one
+        fingerprint are judged once.
+        """
+        return ""
 
+    def cost(
+        self,
+        artefact: bytes,  # noqa: ARG002
+        run: Callable[[Any], object],  # noqa: ARG002  (for subclasses)
+        limits: Limits,  # noqa: ARG002
+    ) -> Cost | None:
+        """What one run of an artefact costs, by kernel and line; None if the device cannot tell.
 
-def expand(name: str) -> list[str]:
-    """The device of each worker, where only so many can share it; [] if any number can.
+        `run` runs the workload on a handle. A device that reads the cost from compiled code need not
+        call it.
+        """
+        return None
 
-    ``cuda:all`` is a worker for each GPU, ``cuda:0`` is one worker.
-    """
-    family, _, model = name.partition(":")
-    if family != "cuda":
-        return []
-    if model != "all":
-        return [name]
-    from gevolve.device.cuda.query import gpus  # noqa: PLC0415  (a device loads only when asked for)
-
-    return [gpu.device for gpu in gpus()]
+    def check_fork(self) -> None:  # noqa: B027  (optional)
+        """Raise `WorkloadError` if a fork of this process could not use the device."""

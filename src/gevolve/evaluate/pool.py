@@ -12,7 +12,7 @@ from typing import Self
 import msgspec
 
 from gevolve import errors
-from gevolve.device.base import expand
+from gevolve.device.registry import worker_devices
 from gevolve.errors import EvaluationError, GevolveError, OptionError, WorkloadError
 from gevolve.evaluate.process import MARKER, Process
 from gevolve.evaluate.protocol import Baseline, FromWorker, Job, Prepare, Refused, Start
@@ -74,7 +74,7 @@ class Local:
             )
         spec = workload if isinstance(workload, Spec) else spec_of(workload)
         text = (program or load_workload(spec).load()).text
-        self._devices = expand(device) or [device] * workers
+        self._devices = worker_devices(device) or [device] * workers
         self._start = Start(spec, device, text, tolerance, patience, draw, sys.path.copy())
         self._baselines: dict[Split, Baseline] = {}
         self._asked: set[Split] = set()

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from gevolve.device.base import open_device
+from gevolve.device.registry import open_device
 from gevolve.errors import (
     GevolveError,
     MissingPackageError,

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from gevolve.device.sim.timing import KINDS, Total
+from gevolve.device.cost import KernelCost
 from gevolve.ir.llvm.names import demangle
 
 if TYPE_CHECKING:
@@ -25,18 +25,18 @@ def render(costs: Costs) -> RenderableType:
         Text(f"Cycles on {costs.device}: unedited → {costs.variant}", style="bold"), Text()
     ]  # fmt: skip
     for name, before in costs.before.items():
-        rows += [_kinds(name, before, costs.after.get(name, Total())), Text()]
-        rows += [_lines(before, costs.after.get(name, Total())), Text()]
+        rows += [_kinds(name, before, costs.after.get(name, KernelCost())), Text()]
+        rows += [_lines(before, costs.after.get(name, KernelCost())), Text()]
     return Group(*rows)
 
 
-def _kinds(name: str, before: Total, after: Total) -> Table:
+def _kinds(name: str, before: KernelCost, after: KernelCost) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column(demangle(name), style="cyan")
-    for heading in ("cycles", *KINDS):
+    for heading in ("cycles", *before.kinds):
         table.add_column(heading, justify="right", no_wrap=True)
     for label, total in (("unedited", before), ("variant", after)):
-        kinds = (f"{total.kinds.get(kind, 0.0):,.0f}" for kind in KINDS)
+        kinds = (f"{total.kinds.get(kind, 0.0):,.0f}" for kind in before.kinds)
         table.add_row(label, f"{total.cycles:,.0f}", *kinds)
     note = f"occupancy {before.occupancy:.0%} → {after.occupancy:.0%}, {before.launches} launches"
     if min(before.share, after.share) < 1:
@@ -46,8 +46,8 @@ def _kinds(name: str, before: Total, after: Total) -> Table:
     return table
 
 
-def _lines(before: Total, after: Total) -> Table:
-    def spent(total: Total, line: str) -> float:
+def _lines(before: KernelCost, after: KernelCost) -> Table:
+    def spent(total: KernelCost, line: str) -> float:
         return sum(total.lines.get(line, {}).values())
 
     lines = sorted(

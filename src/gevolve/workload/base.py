@@ -120,7 +120,7 @@ class Workload:
 
     def device(self, name: str) -> Device:
         """Open the device of this name; override it to bring a device of your own."""
-        from gevolve.device.base import open_device  # noqa: PLC0415  (a device loads only when asked for)
+        from gevolve.device.registry import open_device  # noqa: PLC0415  (a device loads only when asked for)
 
         return open_device(name)
 

@@ -9,7 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gevolve.device.base import Poisoned, open_device
+from gevolve.device.base import Poisoned
+from gevolve.device.registry import open_device
 from tests.device import conformance
 from tests.device.cuda.double import (
     CUdevice,

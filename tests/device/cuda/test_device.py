@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gevolve.device.base import Limits, Poisoned, Stopped, expand, open_device
-from gevolve.device.cuda import Cuda, driver, query, selfcheck
+from gevolve.device.base import Limits, Poisoned, Stopped
+from gevolve.device.cuda import Cuda, driver, query
+from gevolve.device.registry import open_device, worker_devices
 from gevolve.errors import DeviceError, GevolveError, SourceError, UnsupportedError, WorkloadError
+from gevolve.testing import selfcheck
 from tests.device import conformance
 from tests.device.cuda.double import ANYWHERE, FROM_A_KERNEL, OF_CALL, CUstream, Double, MisuseError
 from tests.device.launches import CHECKS
@@ -292,7 +294,11 @@ def has_bindings():
 @pytest.mark.skipif(not has_bindings(), reason="cuda-bindings is not installed")
 @pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="there is an NVIDIA driver")
 def test_no_driver():
-    for ask in (lambda: Cuda("0").prepare(SAXPY, ()), query.gpus, lambda: expand("cuda:all")):
+    for ask in (
+        lambda: Cuda("0").prepare(SAXPY, ()),
+        query.gpus,
+        lambda: worker_devices("cuda:all"),
+    ):
         with pytest.raises(
             DeviceError, match=r"no NVIDIA driver .* install it, or use --device sim:p100"
         ):
@@ -321,14 +327,14 @@ def test_a_fork_does_not_inherit_the_driver():
 
 def test_gpus_are_found_in_another_process():
     found = query.ask(Double(gpus=3, sm=86))
-    assert [gpu.device for gpu in found] == ["cuda:0", "cuda:1", "cuda:2"]
+    assert [gpu.index for gpu in found] == [0, 1, 2]
     assert (found[1].sm, found[1].memory, found[1].driver) == ("sm_86", 1 << 30, "12.8")
     assert found[1].title == "Double of a GPU"
 
 
 def test_workers():
-    assert expand("cuda:3") == ["cuda:3"]
-    assert expand("sim:p100") == expand("sim") == []
+    assert worker_devices("cuda:3") == ["cuda:3"]
+    assert worker_devices("sim:p100") == worker_devices("sim") == []
 
 
 # --- the double itself -----------------------------------------------------------------------------

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gevolve.device.base import Limits, Stopped, open_device
+from gevolve.device.base import Limits, Stopped
+from gevolve.device.registry import open_device
 from gevolve.device.sim import Sim
 from gevolve.errors import CompileError, DeviceError, GevolveError, LaunchError, UnsupportedError
 from tests.device.sim.kernels import HEADER

@@ -277,9 +277,9 @@ def large_constants_are_not_folded(device):
 
 @check
 def costs_are_known(device):
-    cost = device.cost(device.build(SUM))
-    assert cost["flops"] == X.size
-    assert cost["bytes"] == 3 * X.nbytes
+    cost = device.cost(device.build(SUM), print, Limits())
+    assert cost.terms == {"flops": X.size, "bytes": 3 * X.nbytes}
+    assert not cost.additive
 
 
 @check

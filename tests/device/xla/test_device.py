@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from gevolve.device.base import open_device
+from gevolve.device.registry import open_device
 from gevolve.device.xla import Xla
-from gevolve.device.xla.listing import devices
+from gevolve.device.xla.listing import found_by_jax
 from gevolve.errors import DeviceError
 from tests import ROOT
 from tests.device.xla import checks, hostile
@@ -78,14 +78,14 @@ def test_what_the_evaluator_asks():
 
 
 def test_devices_are_listed():
-    assert devices()[0][0] == "xla:cpu"
+    assert found_by_jax()[0][0] == "cpu"
 
 
 def test_kernels_do_not_load_jax():
     assert "False" in python(
         "-c",
         "import sys, gevolve, gevolve.cli; gevolve.open_device('sim'); gevolve.open_device('xla:cpu');"
-        " from gevolve.device.xla.listing import devices; devices(); print('jax' in sys.modules)",
+        " from gevolve.device.xla.listing import found_by_jax; found_by_jax(); print('jax' in sys.modules)",
     )
 
 
@@ -94,8 +94,8 @@ def test_without_jax_the_extra_is_named():
         "-c",
         "import sys; sys.modules['jax'] = None\n"
         "import gevolve\n"
-        "from gevolve.device.xla.listing import devices\n"
-        "assert devices() == []\n"
+        "from gevolve.device.xla.listing import found_by_jax\n"
+        "assert found_by_jax() == []\n"
         "for action in (lambda: gevolve.open_device('xla:cpu'), lambda: gevolve.load('model.mlir')):\n"
         "    try: action()\n"
         "    except gevolve.DeviceError as error: print(error)\n",

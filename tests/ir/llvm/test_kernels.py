@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gevolve.device.base import Limits, open_device
+from gevolve.device.base import Limits
+from gevolve.device.registry import open_device
 from tests.ir.llvm.kernels import KERNELS
 
 DEVICE = open_device("sim")

@@ -9,21 +9,26 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from gevolve.device.base import Limits
+from gevolve.device.base import Device, Limits
+from gevolve.device.cuda import query
 from gevolve.device.cuda.context import Context
-from gevolve.device.cuda.driver import NotReadyError, initialised
+from gevolve.device.cuda.driver import NotReadyError, initialized, installed
 from gevolve.device.cuda.gpu import CudaGpu
 from gevolve.device.cuda.memory import CudaBuffer
 from gevolve.device.cuda.signature import read
 from gevolve.device.ptxas import Resources, assemble
-from gevolve.errors import DeviceError, WorkloadError
+from gevolve.errors import DeviceError, WorkloadError, install
 from gevolve.ir.llvm.codegen import to_ptx
 
 __all__ = ["Cuda", "CudaBuffer", "CudaGpu"]
 
 
-class Cuda:
+class Cuda(Device):
     """Runs PTX on one NVIDIA GPU and times it by the driver's events; times are in seconds."""
+
+    deterministic = False
+    referee = "sim"
+    """A GPU does not detect races and has no bounds checks; `sim` detects both."""
 
     def __init__(self, model: str = "", functions: Any = None) -> None:
         if model == "all":
@@ -33,39 +38,34 @@ class Cuda:
                 f"no device 'cuda:{model}'; give cuda:0, cuda:1 and so on, or cuda:all"
             )
         self._index = int(model or 0)
+        self.name = f"cuda:{self._index}"
         self._functions = functions
-        """In place of NVIDIA's bindings; for tests."""
+        """A test double of NVIDIA's bindings."""
         self._context: Context | None = None
         self._failure: NotReadyError | None = None
 
-    @property
-    def name(self) -> str:
-        return f"cuda:{self._index}"
+    @classmethod
+    def models(cls) -> list[tuple[str, str]]:
+        """The GPUs that the driver finds, or what is missing."""
+        if not installed():
+            return [("", f"no NVIDIA GPUs without cuda-bindings; {install('cuda')}")]
+        try:
+            return [(str(gpu.index), _line(gpu)) for gpu in query.gpus()]
+        except DeviceError as error:
+            return [("", str(error).removeprefix("cuda: "))]
 
-    @property
-    def deterministic(self) -> bool:
-        return False
-
-    @property
-    def lasting(self) -> bool:
-        return True
+    @classmethod
+    def workers(cls, model: str) -> list[str]:
+        """One worker for a GPU, since timings disturb each other; ``all`` is one for each."""
+        return [str(gpu.index) for gpu in query.gpus()] if model == "all" else [model]
 
     def check_fork(self) -> None:
         """Raise `WorkloadError` if the driver is in use here: a fork could not use it."""
-        if self._context is not None or initialised():
+        if self._context is not None or initialized():
             raise WorkloadError(
                 f"{self.name}: this process uses CUDA already; let the workload's file import"
                 " nothing that does, or do so within run()"
             )
-
-    @property
-    def referee(self) -> str:
-        """A GPU may be lucky with a race and has no bounds checks; `sim` looks for both."""
-        return "sim"
-
-    @property
-    def checks(self) -> tuple[str, ...]:
-        return ()
 
     def build(self, text: str) -> bytes:
         """PTX of a verified LLVM-IR module; raises `CompileError` if the back end rejects it."""
@@ -84,9 +84,6 @@ class Cuda:
     def keep(self, artefact: bytes) -> None:
         """Leave this module loaded."""
         self._ready().keep(artefact)
-
-    def fingerprint(self, artefact: bytes) -> str:  # noqa: ARG002  (the driver does not show its code)
-        return ""
 
     def open(
         self,
@@ -128,3 +125,8 @@ class Cuda:
                 self._failure = error
                 raise
         return self._context
+
+
+def _line(gpu: query.GpuInfo) -> str:
+    memory = f"{gpu.memory / (1 << 30):.1f} GB"
+    return f"PTX on {gpu.title}, {gpu.sm}, {memory}, driver for CUDA {gpu.driver}"

@@ -4,6 +4,7 @@ Only documented functions of `cuda.bindings.driver` are called, and few of them,
 releases 12 and 13 share. Nothing is imported before the first GPU is opened.
 """
 
+import importlib.util
 import os
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -29,6 +30,11 @@ def bindings() -> Any:
     except ImportError:
         raise NotReadyError(f"cuda needs NVIDIA's cuda-bindings; {install('cuda')}") from None
     return cast("Any", driver)
+
+
+def installed() -> bool:
+    """Whether the bindings are installed; imports nothing of them."""
+    return all(importlib.util.find_spec(name) is not None for name in ("cuda", "cuda.bindings"))
 
 
 class Driver:
@@ -83,7 +89,7 @@ class Driver:
         return int(self.call("cuDeviceGetAttribute", key, device))
 
 
-def initialised() -> bool:
+def initialized() -> bool:
     """Whether anything in this process has opened a GPU, gevolve or not."""
     for entry in Path("/proc/self/fd").iterdir():
         with suppress(OSError):

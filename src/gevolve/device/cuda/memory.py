@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gevolve.device.base import Array, Limits, Shape, Stopped
+from gevolve.device.buffer import DeviceBuffer
 from gevolve.device.cuda.driver import Driver
-from gevolve.device.shaped import Shaped
 from gevolve.device.sim.memory import ALIGN, POISON
 from gevolve.errors import LaunchError
 
@@ -20,7 +20,7 @@ ZONE = 4096
 """Bytes of poison on each side of a buffer."""
 
 
-class CudaBuffer(Shaped):
+class CudaBuffer(DeviceBuffer):
     """An array in a GPU's memory."""
 
     def __init__(

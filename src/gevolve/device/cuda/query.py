@@ -16,11 +16,11 @@ from gevolve.errors import DeviceError, GevolveError
 _SECONDS = 30.0
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class GpuInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A GPU that the driver knows."""
 
-    device: str
-    """Its name here, such as ``cuda:0``."""
+    index: int
+    """Its number: 0 for ``cuda:0``."""
     title: str
     sm: str
     memory: int
@@ -30,11 +30,11 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Answer(msgspec.Struct):
-    found: list[Found] = []
+    found: list[GpuInfo] = []
     error: str = ""
 
 
-def gpus() -> list[Found]:
+def gpus() -> list[GpuInfo]:
     """All GPUs; `DeviceError` with the remedy if there is none, or no driver."""
     command = [sys.executable, "-m", "gevolve.device.cuda.query"]
     try:
@@ -58,7 +58,7 @@ def gpus() -> list[Found]:
     return answer.found
 
 
-def ask(functions: Any = None) -> list[Found]:
+def ask(functions: Any = None) -> list[GpuInfo]:
     """Ask the driver in this process."""
     driver = door.start(functions)
     with driver.setting_up("cuda"):
@@ -69,10 +69,10 @@ def ask(functions: Any = None) -> list[Found]:
         ]
 
 
-def _describe(driver: door.Driver, index: int, supported: str) -> Found:
+def _describe(driver: door.Driver, index: int, supported: str) -> GpuInfo:
     device = driver.call("cuDeviceGet", index)
-    return Found(
-        device=f"cuda:{index}",
+    return GpuInfo(
+        index=index,
         title=door.title(driver, device),
         sm=f"sm_{door.sm(driver, device)}",
         memory=int(driver.call("cuDeviceTotalMem", device)),

@@ -11,15 +11,17 @@ A thread's registers live in a frame of the runtime's, outside device memory; wh
 address is confined to device memory (`memory`), so that no variant can harm the process.
 """
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from typing import Any, Literal
 
-from gevolve.device.base import Limits
+from gevolve.device.base import Device, Limits
+from gevolve.device.cost import Cost
 from gevolve.device.sim.buffer import SimBuffer
 from gevolve.device.sim.gpu import SimGpu
 from gevolve.device.sim.hazards import Watch
 from gevolve.device.sim.program import load
-from gevolve.device.sim.timing import Clock, load_gpu
+from gevolve.device.sim.timing import Clock, cost_of, gpus, load_gpu
 from gevolve.errors import DeviceError
 from gevolve.ir.llvm.codegen import to_ptx
 
@@ -36,37 +38,23 @@ _ORDERS: tuple[Order, ...] = ("together", "forward", "backward", "shuffled")
 _HAZARDS = "hazards"
 
 
-class Sim:
+class Sim(Device):
     """Runs PTX on the CPU and counts what a GPU would issue and move, or the cycles of a named GPU."""
 
+    checks = (_HAZARDS, *_ORDERS[1:])
+    """Looks for hazards, and runs the threads of a block in other orders."""
+
     def __init__(self, model: str = "") -> None:
-        self._model = model
+        self.name = f"sim:{model}" if model else "sim"
         self._gpu = load_gpu(model) if model else None
 
-    @property
-    def name(self) -> str:
-        return f"sim:{self._model}" if self._model else "sim"
-
-    @property
-    def deterministic(self) -> bool:
-        return True
-
-    @property
-    def lasting(self) -> bool:
-        """Forks would cost more than runs, and no kernel can harm the process that it runs in."""
-        return True
-
-    def check_fork(self) -> None:
-        """Always possible."""
-
-    @property
-    def referee(self) -> str:
-        return ""
-
-    @property
-    def checks(self) -> tuple[str, ...]:
-        """To look for hazards, and to run the threads of a block in other orders."""
-        return (_HAZARDS, *_ORDERS[1:])
+    @classmethod
+    def models(cls) -> list[tuple[str, str]]:
+        """The GPUs that there are tables of."""
+        named = [
+            (name, f"the same, with the cycles of an {load_gpu(name).title}") for name in gpus()
+        ]
+        return [("", "PTX on the CPU; time is warp instructions and memory sectors"), *named]
 
     def build(self, text: str) -> bytes:
         """PTX of a verified LLVM-IR module; raises `CompileError` if the back end rejects it."""
@@ -81,11 +69,13 @@ class Sim:
                 if self._gpu:
                     program.code(kernel)
 
-    def keep(self, artefact: bytes) -> None:
-        """Nothing lasts."""
-
-    def fingerprint(self, artefact: bytes) -> str:  # noqa: ARG002  (PTX is what runs)
-        return ""
+    def cost(self, artefact: bytes, run: Callable[[Any], object], limits: Limits) -> Cost | None:
+        """The cycles of a run by kernel and line, if the device is a named GPU."""
+        if self._gpu is None:
+            return None
+        with closing(self.open(artefact, limits)) as gpu:
+            run(gpu)
+            return cost_of(gpu.timings) if gpu.timings else None
 
     def open(
         self,

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gevolve.device.base import Array, Limits, Shape, Stopped
-from gevolve.device.shaped import Shaped
+from gevolve.device.buffer import DeviceBuffer
 from gevolve.device.sim import arguments, memory
 from gevolve.device.sim.memory import Slot, poison, view
 from gevolve.device.sim.program import Program
@@ -19,7 +19,7 @@ REGION = np.dtype([("low", "<u8"), ("high", "<u8"), ("space", "<i4"), ("index", 
 _GLOBAL, _SHARED, _LOCAL, _CONSTANT, _PARAM = range(5)
 
 
-class SimBuffer(Shaped):
+class SimBuffer(DeviceBuffer):
     """An array in simulated device memory."""
 
     def __init__(

@@ -12,25 +12,35 @@ import hashlib
 import importlib.util
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from gevolve.device.base import Limits
+from gevolve.device.base import Device, Limits
+from gevolve.device.cost import Cost
 from gevolve.device.xla.executable import Uploads, XlaExecutable
-from gevolve.errors import CompileError, DeviceError, MissingPackageError, WorkloadError
+from gevolve.device.xla.listing import found_by_jax
+from gevolve.errors import (
+    CompileError,
+    DeviceError,
+    MissingPackageError,
+    WorkloadError,
+    install,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from gevolve.device.xla.client import Client, Compiled
 
 __all__ = ["Xla", "XlaExecutable"]
 
-_LAST = 4
-"""So many executables stay besides what is kept on purpose."""
+_CACHE_SIZE = 4
+"""The number of cached executables, not counting those marked by `keep`."""
 
 
-class Xla:
+class Xla(Device):
     """Compiles StableHLO with XLA and runs it on one device of JAX's."""
+
+    deterministic = False
 
     def __init__(self, model: str = "") -> None:
         found = re.fullmatch(r"(cpu|gpu|tpu)(?::(\d{1,4}))?", model or "cpu")
@@ -40,23 +50,16 @@ class Xla:
             raise MissingPackageError("models need JAX", "ml")
         self._platform = found[1]
         self._index = int(found[2] or 0)
+        self.name = "xla:cpu" if found[1] == "cpu" else f"xla:{found[1]}:{self._index}"
         self._client: Client | None = None
         self._compiled: dict[str, Compiled] = {}
         self._kept: set[str] = set()
         self._uploads = Uploads()
 
-    @property
-    def name(self) -> str:
-        index = "" if self._platform == "cpu" else f":{self._index}"
-        return f"xla:{self._platform}{index}"
-
-    @property
-    def deterministic(self) -> bool:
-        return False
-
-    @property
-    def lasting(self) -> bool:
-        return True
+    @classmethod
+    def models(cls) -> list[tuple[str, str]]:
+        """The devices that JAX finds, or that it is missing."""
+        return found_by_jax() or [("", f"no StableHLO programs without JAX; {install('ml')}")]
 
     def check_fork(self) -> None:
         """Raise `WorkloadError` if JAX computes here already: a fork of this process would hang."""
@@ -66,15 +69,6 @@ class Xla:
                 f"{self.name}: the workload's file or its data() computes with JAX, which does not"
                 " survive a fork; make weights and data with NumPy, or load them from a file"
             )
-
-    @property
-    def referee(self) -> str:
-        return ""
-
-    @property
-    def checks(self) -> tuple[str, ...]:
-        """None: XLA keeps a program within its own buffers and gives the same each time."""
-        return ()
 
     def build(self, text: str) -> bytes:
         """MLIR bytecode of a verified module, the same for programs equal but for dead code."""
@@ -92,16 +86,21 @@ class Xla:
         self._get(artefact)
 
     def keep(self, artefact: bytes) -> None:
-        """Never forget this executable."""
+        """Never evict this executable from the cache."""
         self._kept.add(hashlib.sha256(artefact).hexdigest())
 
     def fingerprint(self, artefact: bytes) -> str:
         """A hash of what XLA's optimiser made of the program."""
         return self._get(artefact).fingerprint()
 
-    def cost(self, artefact: bytes) -> Mapping[str, float]:
-        """What XLA reckons that one run costs: ``flops``, ``bytes`` accessed, peak ``memory``."""
-        return self._get(artefact).cost()
+    def cost(
+        self,
+        artefact: bytes,
+        run: Callable[[Any], object],  # noqa: ARG002  (the compiler knows without a run)
+        limits: Limits,  # noqa: ARG002
+    ) -> Cost:
+        """XLA's own estimate of one run: ``flops`` and ``bytes`` accessed."""
+        return Cost(self._get(artefact).cost(), additive=False)
 
     def open(
         self,
@@ -119,8 +118,8 @@ class Xla:
     def _get(self, artefact: bytes) -> Compiled:
         key = hashlib.sha256(artefact).hexdigest()
         if key not in self._compiled:
-            loose = [old for old in self._compiled if old not in self._kept]
-            for old in loose[: max(0, len(loose) - _LAST + 1)]:
+            evictable = [old for old in self._compiled if old not in self._kept]
+            for old in evictable[: max(0, len(evictable) - _CACHE_SIZE + 1)]:
                 del self._compiled[old]
             self._compiled[key] = self._start().compile(artefact)
         return self._compiled[key]

@@ -1,4 +1,4 @@
-"""Which devices JAX has here, found out without starting any of them in this process."""
+"""The devices that JAX finds, without starting any of them in this process."""
 
 import importlib.metadata
 import importlib.util
@@ -14,16 +14,16 @@ print(json.dumps([(d.platform, d.device_kind) for d in jax.local_devices() if d.
 """
 
 
-def devices() -> list[tuple[str, str]]:
-    """The name and a description of each; empty if JAX is not installed."""
+def found_by_jax() -> list[tuple[str, str]]:
+    """What follows ``xla:``, and a description of each; empty if JAX is not installed."""
     if importlib.util.find_spec("jax") is None:
         return []
-    found = [("xla:cpu", "StableHLO programs on this CPU; time is seconds on one thread")]
+    found = [("cpu", "StableHLO programs on this CPU; time is seconds on one thread")]
     numbers: dict[str, int] = {}
     for platform, kind in _accelerators():
         name = "tpu" if platform == "tpu" else "gpu"
         index = numbers[name] = numbers.get(name, -1) + 1
-        found.append((f"xla:{name}:{index}", f"the same on a {kind}"))
+        found.append((f"{name}:{index}", f"the same on a {kind}"))
     return found
 
 

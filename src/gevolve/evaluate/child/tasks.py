@@ -48,11 +48,7 @@ class Against:
 
 def limits_of(usage: Usage, timed: Timed | None = None) -> Limits:
     """What a variant may use, given what the unedited program does, and how exact its time must be."""
-    limits = Limits(
-        fuel=4 * usage.fuel + 1000,
-        launches=4 * usage.launches + 100,
-        memory=2 * usage.memory + (64 << 20),
-    )
+    limits = Limits.like(usage)
     if timed is None or not timed.estimate:
         return limits
     return replace(limits, enough=_SLOW * timed.time, scale=timed.time / timed.estimate)
@@ -96,7 +92,7 @@ def try_build(channel: Channel, bench: Bench, patch: Patch, kernels: Sequence[st
         text = bench.program.apply(patch).text
         if bench.program.verify(text) is None:
             artefact = bench.device.build(text)
-            if not bench.device.lasting:
+            if bench.device.isolated:
                 bench.device.prepare(artefact, kernels)
         channel.send(Ran([], Usage(), clock.take()))
 

@@ -133,7 +133,7 @@ class Trial:
         self, artefact: bytes, known: Mapping[str, Evaluation], clock: Clock, until: float
     ) -> Evaluation:
         """Run an artefact in a child, and judge what comes out."""
-        if not self._bench.device.lasting:
+        if self._bench.device.isolated:
             build.warm(self._bench, artefact, self._unedited.kernels, clock)
         running = self._runner.begin(
             artefact,
@@ -214,7 +214,7 @@ class Trial:
     def _artefact(self, text: str) -> bytes:
         """The artefact of an unedited program; what is wrong with it is the user's to know."""
         artefact = self._bench.device.build(text)
-        if not self._bench.device.lasting:
+        if self._bench.device.isolated:
             self._bench.device.prepare(artefact, ())
         return artefact
 
@@ -273,7 +273,7 @@ class Trial:
 
 def _runner(bench: tasks.Bench, split: Split, unedited: bytes, main: int | None) -> Runner:
     against = tasks.Against(unedited, QUICK if split == "search" else THOROUGH)
-    if not bench.device.lasting:
+    if bench.device.isolated:
         return Forks(bench, against, main)
     # What is reported must not depend on the luck of one process.
     return Lasting(bench, against, main, fresh=split != "search")

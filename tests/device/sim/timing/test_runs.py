@@ -9,8 +9,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from gevolve.device.base import Limits, open_device
-from gevolve.device.sim.timing import KINDS, Timing, Total, by_kernel, gpus, load_gpu
+from gevolve.device.base import Limits
+from gevolve.device.cost import KernelCost
+from gevolve.device.registry import open_device
+from gevolve.device.sim.timing import KINDS, Timing, by_kernel, gpus, load_gpu
 from gevolve.suite import KERNELS
 from gevolve.workload.locate import find
 from tests import ROOT
@@ -64,7 +66,7 @@ def test_launches_of_a_kernel_add_up_line_by_line():
     assert sum(total.kinds.values()) == pytest.approx(total.cycles)
     assert total.traffic["sectors"] == one.traffic["sectors"] + other.traffic["sectors"]
     assert total.share == 1
-    assert msgspec.json.decode(msgspec.json.encode(total), type=Total) == total
+    assert msgspec.json.decode(msgspec.json.encode(total), type=KernelCost) == total
 
 
 def test_other_thread_orders_have_no_clock():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gevolve.device.base import open_device
+from gevolve.device.registry import open_device
 from gevolve.device.sim.program import load
 from gevolve.device.sim.ptx import Instruction
 from gevolve.device.sim.timing import gpus, load_gpu, occupancy

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gevolve.device.base import Limits, open_device
+from gevolve.device.base import Limits
+from gevolve.device.registry import open_device
 from gevolve.device.sim.timing import load_gpu
 from tests.device.sim.timing.timed import at, kernel, timed
 

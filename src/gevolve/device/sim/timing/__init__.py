@@ -12,7 +12,7 @@ from gevolve.device.sim.timing.clock import Clock
 from gevolve.device.sim.timing.gpu import Gpu, gpus, load_gpu
 from gevolve.device.sim.timing.occupancy import Occupancy, occupancy
 from gevolve.device.sim.timing.replay import TRAFFIC, Replay, Timing
-from gevolve.device.sim.timing.totals import Total, by_kernel
+from gevolve.device.sim.timing.totals import by_kernel, cost_of
 
 __all__ = [
     "KINDS",
@@ -22,8 +22,8 @@ __all__ = [
     "Occupancy",
     "Replay",
     "Timing",
-    "Total",
     "by_kernel",
+    "cost_of",
     "gpus",
     "load_gpu",
     "occupancy",

@@ -2,31 +2,24 @@
 
 from collections.abc import Iterable
 
-import msgspec
-
+from gevolve.device.cost import Cost, KernelCost
 from gevolve.device.sim.timing.replay import Timing
 
 
-class Total(msgspec.Struct, kw_only=True):
-    """All launches of one kernel in a run."""
-
-    launches: int = 0
-    cycles: float = 0.0
-    instructions: int = 0
-    occupancy: float = 0.0
-    """The mean over launches, as they took cycles."""
-    share: float = 0.0
-    """The part of the instructions that was replayed."""
-    kinds: dict[str, float] = msgspec.field(default_factory=dict[str, float])
-    lines: dict[str, dict[str, float]] = msgspec.field(default_factory=dict[str, dict[str, float]])
-    traffic: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+def cost_of(timings: Iterable[Timing]) -> Cost:
+    """What all launches of a run cost together."""
+    launches = list(timings)
+    terms: dict[str, float] = {}
+    for timing in launches:
+        _add(terms, timing.kinds)
+    return Cost(terms, additive=True, kernels=by_kernel(launches))
 
 
-def by_kernel(timings: Iterable[Timing]) -> dict[str, Total]:
+def by_kernel(timings: Iterable[Timing]) -> dict[str, KernelCost]:
     """The launches of each kernel added up, in the order in which kernels were first launched."""
-    totals: dict[str, Total] = {}
+    totals: dict[str, KernelCost] = {}
     for timing in timings:
-        total = totals.setdefault(timing.kernel, Total())
+        total = totals.setdefault(timing.kernel, KernelCost())
         total.launches += 1
         cycles, instructions = (
             total.cycles + timing.cycles,

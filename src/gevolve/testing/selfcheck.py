@@ -1,6 +1,6 @@
 """Runs the suite's kernels on a GPU and on `sim`: whether they agree, and how well times repeat.
 
-``python -m gevolve.device.cuda.selfcheck cuda:0`` prints a line for each kernel source. It is for someone
+``python -m gevolve.testing.selfcheck cuda:0`` prints a line for each kernel source. It is for someone
 who has a GPU at hand that nobody tested gevolve on.
 """
 
@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from gevolve.device.base import Array, Device, Handle, Limits, Stopped, open_device
+from gevolve.device.base import Array, Device, Handle, Limits, Stopped
 from gevolve.device.cuda import Cuda
+from gevolve.device.registry import open_device
 from gevolve.errors import DeviceError, GevolveError
 from gevolve.ir.llvm.names import demangle
 from gevolve.suite import KERNELS

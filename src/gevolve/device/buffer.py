@@ -1,12 +1,12 @@
-"""What buffers of all kernel devices have in common: an address, a shape and an element type."""
+"""The base class of device buffers: an address, a shape and an element type."""
 
 from typing import Any
 
 import numpy as np
 
 
-class Shaped:
-    """An array somewhere in a device's memory."""
+class DeviceBuffer:
+    """An array in a device's memory."""
 
     def __init__(self, ptr: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self._ptr = ptr

@@ -1,0 +1,134 @@
+"""Devices of other packages: found by their entry point, opened by name, judged like any other."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import gevolve
+from gevolve.device.registry import list_devices, open_device, worker_devices
+
+ABACUS = '''
+"""A device that counts the lines of a program."""
+
+import gevolve
+from gevolve.device.base import Device, Usage
+
+
+class Beads:
+    def __init__(self, text):
+        self.text = text
+
+    def usage(self, *, timed=True):
+        return Usage(time=float(self.text.count(b"\\n")))
+
+    def close(self):
+        pass
+
+
+class Abacus(Device):
+    """Counts on beads.
+
+    More of it.
+    """
+
+    def __init__(self, model=""):
+        if model not in ("", "large"):
+            raise gevolve.DeviceError(f"no device 'abacus:{model}'; use abacus or abacus:large")
+        self.name = f"abacus:{model}" if model else "abacus"
+
+    @classmethod
+    def workers(cls, model):
+        return [model]
+
+    def build(self, text):
+        return text.encode()
+
+    def open(self, artefact, limits, *, poison=0, check=None):
+        return Beads(artefact)
+'''
+
+
+def package(folder, name, text, entries):
+    """Install a package of one module as a wheel would be: the module, and its metadata."""
+    (folder / f"{name}.py").write_text(text)
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[gevolve.devices]\n{entries}\n")
+
+
+@pytest.fixture
+def abacus(tmp_path, monkeypatch):
+    package(
+        tmp_path, "abacus_device", ABACUS, "abacus = abacus_device:Abacus\nsim = abacus_device:No"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path
+    sys.modules.pop("abacus_device", None)
+
+
+def test_a_device_of_another_package_is_opened_by_name(abacus):
+    device = open_device("abacus:large")
+    assert device.name == "abacus:large"
+    assert device.open(device.build("a\nb\nc"), gevolve.Limits()).usage().time == 2
+    assert ("abacus", "Counts on beads.") in list_devices()
+    assert worker_devices("abacus:large") == ["abacus:large"]
+    assert worker_devices("abacus") == ["abacus"]
+    with pytest.raises(gevolve.DeviceError, match="use abacus or"):
+        open_device("abacus:small")
+
+
+def test_what_a_device_need_not_say_has_defaults(abacus):
+    device = open_device("abacus")
+    assert (device.deterministic, device.isolated, device.referee, device.checks) == (
+        *(True, False, ""),
+        (),
+    )
+    device.prepare(b"", ())
+    device.keep(b"")
+    device.check_fork()
+    assert device.fingerprint(b"") == ""
+    assert device.cost(b"", print, gevolve.Limits()) is None
+
+
+def test_the_command_line_lists_it(abacus):
+    done = subprocess.run(
+        [sys.executable, "-m", "gevolve", "devices"],
+        env={"PYTHONPATH": str(abacus), "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1].split(maxsplit=1) == ["abacus", "Counts on beads."]
+
+
+def test_a_package_cannot_replace_a_device(abacus):
+    assert type(open_device("sim")).__name__ == "Sim"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("import nothing_of_this_name", "cannot load broken_device:Abacus (ModuleNotFoundError"),
+        ("Other = 1", "cannot load broken_device:Abacus (AttributeError"),
+        ("class Abacus: pass", "is no subclass of gevolve.Device"),
+    ],
+)
+def test_a_broken_package_is_told_in_one_line(tmp_path, monkeypatch, text, words):
+    package(tmp_path, "broken_device", textwrap.dedent(text), "abacus = broken_device:Abacus")
+    monkeypatch.syspath_prepend(tmp_path)
+    try:
+        with pytest.raises(gevolve.DeviceError) as caught:
+            open_device("abacus")
+        assert words in str(caught.value)
+        assert "\n" not in str(caught.value)
+        assert list_devices()[-1] == ("abacus", str(caught.value))
+    finally:
+        sys.modules.pop("broken_device", None)
+
+
+def test_an_unknown_device():
+    with pytest.raises(gevolve.DeviceError, match="no device 'abacus'; `gevolve devices` lists"):
+        open_device("abacus:large")
