@@ -10,7 +10,8 @@ from typing import NamedTuple
 from gevolve.calibrate.host import Host
 from gevolve.calibrate.kerneltuner import KernelTuner
 from gevolve.calibrate.measured import Configuration
-from gevolve.device.base import Limits, Stopped, open_device
+from gevolve.device.base import Limits, Stopped
+from gevolve.device.registry import open_device
 from gevolve.device.sim.timing import load_gpu
 from gevolve.errors import GevolveError, OptionError, one_line
 from gevolve.ir.llvm.source import read
