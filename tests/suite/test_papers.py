@@ -6,7 +6,8 @@ import pkgutil
 import numpy as np
 import pytest
 
-from gevolve.device.base import Limits, open_device
+from gevolve.device.base import Limits
+from gevolve.device.registry import open_device
 from gevolve.suite import PAPERS, papers
 from gevolve.workload.base import SPLITS
 from gevolve.workload.locate import find

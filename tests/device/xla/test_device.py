@@ -68,7 +68,6 @@ def test_names():
 
 def test_what_the_evaluator_asks():
     device = Xla("cpu")
-    assert device.lasting
     assert not device.deterministic
     assert device.checks == ()
     assert device.referee == ""
