@@ -19,6 +19,7 @@ lint: $(READY)
 	$(BIN)/ruff check src tests benchmarks scripts
 	$(BIN)/ruff format --check src tests benchmarks scripts
 	$(BIN)/pyright
+	PYTHONPATH=src $(BIN)/lint-imports --no-logo --no-cache
 
 check: lint test        ## what CI runs
 
