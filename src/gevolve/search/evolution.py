@@ -82,7 +82,8 @@ class Search:
         self._generation = 0
         self._population = [unedited]
         self._front = [unedited]
-        self._credit = Credit(program.kinds, settings.kind_floor)
+        self._kinds = settings.drawn_kinds(program.kinds)
+        self._credit = Credit(self._kinds, settings.kind_floor)
         self._stale = 0
         self._judged = {_essence(unedited.patch)}
         self._asked: list[Birth] | None = None
@@ -126,7 +127,7 @@ class Search:
         """The probability with which each edit kind is drawn now."""
         if self._settings.adaptive:
             return self._credit.shares()
-        return dict.fromkeys(self._program.kinds, 1 / max(1, len(self._program.kinds)))
+        return dict.fromkeys(self._kinds, 1 / max(1, len(self._kinds)))
 
     def ask(self) -> list[Patch]:
         """The patches to be judged next; the same ones until they are told.
@@ -204,9 +205,20 @@ class Search:
         search._generation = past.generation
         search._front = front(alive.values())
         search._population = [alive[text] for text in past.population]
-        search._credit = Credit.restore(program.kinds, settings.kind_floor, past.credit)
+        search._go_on_with(past.credit)
         search._stale = past.stale
         return search
+
+    def _go_on_with(self, credit: Mapping[str, tuple[float, float]]) -> None:
+        """Draw the edit kinds that were drawn before, even if packages have added some since."""
+        missing = sorted(credit.keys() - {*self._program.kinds})
+        if missing:
+            raise StoreError(
+                f"the run draws edits of the kinds {', '.join(missing)}, which the program does not "
+                "know; install the packages that add them"
+            )
+        self._kinds = tuple(kind for kind in self._program.kinds if kind in credit)
+        self._credit = Credit.restore(self._kinds, self._settings.kind_floor, credit)
 
     def _breed(self) -> list[Birth]:
         """The next generation: fresh variants where the population has gaps, else children."""

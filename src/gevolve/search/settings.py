@@ -35,6 +35,8 @@ class Settings:
     """How many variants with one and the same artefact may live at once."""
     adaptive: bool = True
     """Draw edit kinds by what has paid off so far, rather than all alike."""
+    edits: tuple[str, ...] = ()
+    """The edit kinds that are drawn, such as ``copy``; all but ``swap`` if it is ``-swap``; all if empty."""
     kind_floor: float = 0.05
     """No edit kind is ever drawn less often than this."""
     patience: int = 8
@@ -59,6 +61,20 @@ class Settings:
         for name in ("clones", "patience"):
             if getattr(self, name) < 1:
                 raise OptionError(f"{name} is {getattr(self, name)}; it must be at least 1")
+
+    def drawn_kinds(self, known: tuple[str, ...]) -> tuple[str, ...]:
+        """Of the edit kinds that a program knows, those that `edits` asks for, in the same order."""
+        off = {name.removeprefix("-") for name in self.edits if name.startswith("-")}
+        on = {name for name in self.edits if not name.startswith("-")} or {*known}
+        unknown = sorted((on | off) - {*known})
+        if unknown:
+            raise OptionError(
+                f"edits has {', '.join(unknown)}; the program knows {', '.join(known)}"
+            )
+        drawn = tuple(kind for kind in known if kind in on - off)
+        if known and not drawn:
+            raise OptionError("edits leaves no edit kind to draw; name at least one")
+        return drawn
 
     @property
     def bound(self) -> float:

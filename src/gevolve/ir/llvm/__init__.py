@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from gevolve.ir.llvm.edit_kind import LlvmEdit
 from gevolve.ir.llvm.program import LlvmProgram
 from gevolve.ir.llvm.source import read, resolve
 
@@ -24,4 +25,4 @@ def restore(text: str, *, kernels: Sequence[str] = ()) -> LlvmProgram:
     return LlvmProgram(text, [resolve(text, kernel) for kernel in kernels])
 
 
-__all__ = ["LlvmProgram", "load", "restore"]
+__all__ = ["LlvmEdit", "LlvmProgram", "load", "restore"]

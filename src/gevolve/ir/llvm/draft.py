@@ -3,9 +3,10 @@
 Every choice that repair makes is drawn from the edit's seed (`gevolve.ir.seeded`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, islice
 
+from gevolve.ir.edit_kind import Skipped
 from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.model import Instr
 from gevolve.ir.seeded import seeded_choice
@@ -33,6 +34,15 @@ class LlvmDraft:
         if id_ in self._instr:
             return self._instr[id_]
         return self.index.instr.get(id_)
+
+    def find(self, id_: str, allowed: Callable[[Instr], bool]) -> Instr:
+        """The instruction of this id; raises `Skipped` if it is gone or not allowed."""
+        instr = self.get(id_)
+        if instr is None:
+            raise Skipped(f"{id_} is gone")
+        if not allowed(instr):
+            raise Skipped(f"{id_} is a {instr.opcode} that this edit leaves alone")
+        return instr
 
     def home(self, id_: str) -> str:
         return self._home.get(id_) or self.index.home[id_]

@@ -4,8 +4,6 @@ Inserted instructions are named ``x`` and the edit's seed, so a later edit can f
 is in the patch.
 """
 
-from collections.abc import Callable
-
 from gevolve.ir.edit_kind import EditKind, Skipped
 from gevolve.ir.llvm.draft import LlvmDraft
 from gevolve.ir.llvm.model import TERMINATORS, Instr
@@ -44,16 +42,6 @@ def movable(instr: Instr) -> bool:
     return instr.opcode not in _UNMOVABLE and not untouchable(instr)
 
 
-def find(draft: LlvmDraft, id_: str, allowed: Callable[[Instr], bool]) -> Instr:
-    """The instruction of an id; raises `Skipped` if it is gone or not allowed."""
-    instr = draft.get(id_)
-    if instr is None:
-        raise Skipped(f"{id_} is gone")
-    if not allowed(instr):
-        raise Skipped(f"{id_} is a {instr.opcode} that this edit leaves alone")
-    return instr
-
-
 def insertion_point(draft: LlvmDraft, before: str) -> tuple[str, int]:
     """Where to insert before an instruction: after all phis if it is one."""
     if draft.get(before) is None:
@@ -73,7 +61,7 @@ def require_same_function(draft: LlvmDraft, one: str, other: str) -> None:
 
 def insert_copy(draft: LlvmDraft, source: str, block: str, position: int, seed: int) -> Instr:
     """Insert a repaired copy of an instruction."""
-    instr = find(draft, source, movable)
+    instr = draft.find(source, movable)
     name = f"x{seed:x}"
     if draft.get(name) is not None:
         raise Skipped(f"{name} is there already")

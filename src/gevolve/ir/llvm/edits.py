@@ -13,7 +13,6 @@ from gevolve.ir.llvm.edit_kind import (
     LlvmEdit,
     deletable,
     delete,
-    find,
     insert_copy,
     insertion_point,
     movable,
@@ -46,7 +45,7 @@ class Copy(LlvmEdit):
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         block, position = insertion_point(draft, self.before)
-        find(draft, self.source, movable)
+        draft.find(self.source, movable)
         require_same_function(draft, self.source, self.before)
         inserted = insert_copy(draft, self.source, block, position, seed)
         if inserted.type != "void":
@@ -69,7 +68,7 @@ class Delete(LlvmEdit):
         return None if target is None else cls(target)
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
-        delete(draft, find(draft, self.target, deletable), seed)
+        delete(draft, draft.find(self.target, deletable), seed)
 
     def describe(self, show: Show) -> str:
         return f"delete {show(self.target)}"
@@ -89,7 +88,7 @@ class Move(LlvmEdit):
         return None if pair is None else cls(*pair)
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
-        instr = find(draft, self.target, movable)
+        instr = draft.find(self.target, movable)
         if self.target == self.before:
             raise Skipped(f"{self.target} is moved before itself")
         block, position = insertion_point(draft, self.before)
@@ -122,8 +121,8 @@ class Replace(LlvmEdit):
         return None if pair is None else cls(*pair)
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
-        old = find(draft, self.target, movable)
-        find(draft, self.source, movable)
+        old = draft.find(self.target, movable)
+        draft.find(self.source, movable)
         if self.target == self.source:
             raise Skipped(f"{self.target} is replaced by itself")
         require_same_function(draft, self.target, self.source)
@@ -156,7 +155,7 @@ class Swap(LlvmEdit):
         return None if pair is None else cls(*pair)
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
-        both = [find(draft, id_, movable) for id_ in (self.first, self.second)]
+        both = [draft.find(id_, movable) for id_ in (self.first, self.second)]
         if self.first == self.second:
             raise Skipped(f"{self.first} is swapped with itself")
         require_same_function(draft, self.first, self.second)
@@ -196,7 +195,7 @@ class SetOperand(LlvmEdit):
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         del seed  # the edit names its value: there is nothing to choose
         target, number, value = self.target, self.number, self.value
-        instr = find(draft, target, lambda instr: not untouchable(instr))
+        instr = draft.find(target, lambda instr: not untouchable(instr))
         if not 0 <= number < len(instr.operands):
             raise Skipped(f"{target} has no operand {number}")
         slot = instr.operands[number]

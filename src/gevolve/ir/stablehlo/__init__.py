@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gevolve.errors import SourceError
+from gevolve.ir.stablehlo.edit_kind import StablehloEdit
 from gevolve.ir.stablehlo.mlir import bytecode, complaint, ir, module_of, parse, run_passes
 from gevolve.ir.stablehlo.origins import origins_from_comments
 from gevolve.ir.stablehlo.program import StablehloProgram
@@ -51,4 +52,12 @@ def canonical(text: str) -> bytes:
     return bytecode(module.clone().operation)
 
 
-__all__ = ["StablehloProgram", "canonical", "flatten", "load", "restore", "unflatten"]
+__all__ = [
+    "StablehloEdit",
+    "StablehloProgram",
+    "canonical",
+    "flatten",
+    "load",
+    "restore",
+    "unflatten",
+]

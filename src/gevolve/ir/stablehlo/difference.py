@@ -6,6 +6,7 @@ features are counted. The first difference of a list is reported, the most telli
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,8 @@ _PRECISIONS = ("f64", "f32", "bf16"), ("f32", "f16")
 
 def describe_difference(before: str, after: str, origins: Mapping[str, str]) -> Change | None:
     """What the second variant does that the first does not; None if nothing recognisable."""
+    if before == after:
+        return None
     old, new = _FeatureCount(before, origins), _FeatureCount(after, origins)
     return next(filter(None, _differences(old, new)), None)
 
@@ -145,7 +148,7 @@ class _FeatureCount:
         id_ = _id(operation)
         self.order.append(f"{name} {[str(value.type) for value in operation.operands]}")
         number = _number(operation)
-        if number is not None:
+        if number is not None and not math.isnan(number):  # no NaN equals another one
             self.numbers[number] += 1
         if name == "while":
             self._add_loop(operation, id_)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gevolve.ir.edit_kind import Skipped
 from gevolve.ir.seeded import seeded_choice, seeded_hash
 from gevolve.ir.stablehlo.index import OpInfo, StablehloIndex, op_info
 from gevolve.ir.stablehlo.mlir import Attribute, Op, Value, everything_in, ir, named
@@ -17,7 +18,7 @@ from gevolve.ir.stablehlo.resize import resize, splat
 from gevolve.ir.stablehlo.tensor import Tensor, tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 NEAREST = 48
 """Repair chooses among this many nearest values; farther ones cost time and rarely help."""
@@ -55,6 +56,15 @@ class StablehloDraft:
 
     def info(self, id_: str) -> OpInfo:
         return self._facts.get(id_) or self.index.info[id_]
+
+    def find(self, id_: str, allowed: Callable[[OpInfo], bool]) -> OpInfo:
+        """What is known of an operation; raises `Skipped` if it is gone or not allowed."""
+        if self.get(id_) is None:
+            raise Skipped(f"{id_} is gone")
+        info = self.info(id_)
+        if not allowed(info):
+            raise Skipped(f"{id_} is a {info.name} that this edit leaves alone")
+        return info
 
     def home(self, id_: str) -> str:
         return self._home.get(id_) or self.index.home[id_]

@@ -4,8 +4,6 @@ Inserted operations are named ``x`` and the edit's seed, so a later edit can fin
 in the patch.
 """
 
-from collections.abc import Callable
-
 from gevolve.ir.edit_kind import EditKind, Skipped
 from gevolve.ir.stablehlo.draft import StablehloDraft
 from gevolve.ir.stablehlo.index import OpInfo
@@ -29,19 +27,9 @@ def any_operation(info: OpInfo) -> bool:
     return True
 
 
-def find(draft: StablehloDraft, id_: str, allowed: Callable[[OpInfo], bool]) -> OpInfo:
-    """What is known of the operation of an id; raises `Skipped` if it is gone or not allowed."""
-    if draft.get(id_) is None:
-        raise Skipped(f"{id_} is gone")
-    info = draft.info(id_)
-    if not allowed(info):
-        raise Skipped(f"{id_} is a {info.name} that this edit leaves alone")
-    return info
-
-
 def insert_copy(draft: StablehloDraft, source: str, before: str, seed: int) -> str:
     """Insert a repaired copy of an operation; returns its id."""
-    find(draft, source, movable)
+    draft.find(source, movable)
     name = f"x{seed:x}"
     if draft.get(name) is not None:
         raise Skipped(f"{name} is there already")

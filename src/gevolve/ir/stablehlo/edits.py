@@ -18,7 +18,6 @@ from gevolve.ir.stablehlo.edit_kind import (
     StablehloEdit,
     any_operation,
     deletable,
-    find,
     insert_copy,
     movable,
 )
@@ -50,7 +49,7 @@ class Copy(StablehloEdit):
         return None if pair is None else cls(*pair)
 
     def apply(self, draft: StablehloDraft, seed: int) -> None:
-        find(draft, self.before, any_operation)
+        draft.find(self.before, any_operation)
         draft.connect(insert_copy(draft, self.source, self.before, seed), seed)
 
     def describe(self, show: Show) -> str:
@@ -71,7 +70,7 @@ class Delete(StablehloEdit):
 
     def apply(self, draft: StablehloDraft, seed: int) -> None:
         target = self.target
-        info = find(draft, target, deletable)
+        info = draft.find(target, deletable)
         op = draft.op(target)
         operands = list(op.operands)
         for number, (result, kind) in enumerate(zip(op.results, info.results, strict=True)):
@@ -110,8 +109,8 @@ class Move(StablehloEdit):
         return None
 
     def apply(self, draft: StablehloDraft, seed: int) -> None:
-        find(draft, self.target, movable)
-        find(draft, self.before, any_operation)
+        draft.find(self.target, movable)
+        draft.find(self.before, any_operation)
         if self.before in {self.target, draft.after(self.target)}:
             raise Skipped(f"{self.target} is before {self.before} already")
         draft.move_to(self.target, self.before)
@@ -138,8 +137,8 @@ class Replace(StablehloEdit):
 
     def apply(self, draft: StablehloDraft, seed: int) -> None:
         target = self.target
-        old = find(draft, target, movable)
-        find(draft, self.source, movable)
+        old = draft.find(target, movable)
+        draft.find(self.source, movable)
         if target == self.source:
             raise Skipped(f"{target} is replaced by itself")
         made = draft.op(insert_copy(draft, self.source, target, seed)).results
@@ -171,7 +170,7 @@ class Swap(StablehloEdit):
     def apply(self, draft: StablehloDraft, seed: int) -> None:
         first, second = both = (self.first, self.second)
         for id_ in both:
-            find(draft, id_, movable)
+            draft.find(id_, movable)
         if first == second:
             raise Skipped(f"{first} is swapped with itself")
         after_first, after_second = draft.after(first), draft.after(second)
@@ -214,7 +213,7 @@ class SetOperand(StablehloEdit):
     def apply(self, draft: StablehloDraft, seed: int) -> None:
         del seed  # the edit names its value: there is nothing to choose
         target, number, name = self.target, self.number, self.value
-        info = find(draft, target, lambda info: not info.untouchable)
+        info = draft.find(target, lambda info: not info.untouchable)
         if not 0 <= number < len(info.slots):
             raise Skipped(f"{target} has no operand {number}")
         slot = info.slots[number]
@@ -257,7 +256,7 @@ class Scale(StablehloEdit):
     def apply(self, draft: StablehloDraft, seed: int) -> None:
         del seed  # the edit says it all
         target = self.target
-        find(draft, target, lambda info: info.name == "stablehlo.constant")
+        draft.find(target, lambda info: info.name == "stablehlo.constant")
         if self.power not in POWERS:
             raise Skipped(f"{self.power} is no power of two that constants are scaled by")
         value = scaled(draft.op(target), self.power)
@@ -290,7 +289,7 @@ class Narrow(StablehloEdit):
     def apply(self, draft: StablehloDraft, seed: int) -> None:
         del seed  # the edit says it all
         target, element = self.target, self.element
-        info = find(draft, target, lambda info: bool(info.narrowable))
+        info = draft.find(target, lambda info: bool(info.narrowable))
         if element not in NARROWER.get(info.narrowable, ()):
             raise Skipped(f"{element} is not narrower than the {info.narrowable} of {target}")
         if not narrow_op(draft, target, info.narrowable, element):

@@ -1,0 +1,115 @@
+"""A package of its own adds the edit kind of the how-to page, and a search draws it."""
+
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gevolve.patch import Patch
+
+ROOT = Path(__file__).parent.parent.parent
+PAGE = (ROOT / "docs" / "how-to" / "extend.md").read_text()
+SECTION = PAGE.split("\n## An edit kind\n")[1].split("\n## ")[0]
+
+
+def install(folder, *entries, module="gevolve_fast_math"):
+    """Put the package into a folder as pip would."""
+    (code,) = re.findall(r"```python\n(.*?)```", SECTION, re.DOTALL)
+    (folder / f"{module}.py").write_text(code)
+    info = folder / f"{module}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: gevolve-fast-math\nVersion: 1.0\n")
+    lines = [line.replace('"', "") for line in entries]
+    (info / "entry_points.txt").write_text("\n".join(["[gevolve.edits]", *lines, ""]))
+
+
+def python(folder, *arguments):
+    path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": path.rstrip(os.pathsep)},
+    )
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    install(folder, *re.findall(r'^"llvm\..*$', SECTION, re.MULTILINE))
+    return folder
+
+
+def test_a_search_draws_and_judges_its_edits(package):
+    command = "-m gevolve run hotspot --device sim:p100 --evals 24 --workers 1 --out run --json"
+    done = python(package, *command.split())
+    assert done.returncode == 0, done.stderr
+    with sqlite3.connect(package / "run" / "run.sqlite") as store:
+        rows = store.execute("select patch, body from variant").fetchall()
+    store.close()
+    judged = [Patch.parse(patch) for patch, body in rows if body]
+    drawn = [edit for patch in judged for edit in patch if edit.kind == "fast-math"]
+    assert drawn
+    assert {"copy", "delete", "move", "replace", "swap", "operand"} & {
+        edit.kind for patch in judged for edit in patch
+    }
+
+
+def test_its_edits_are_applied_described_and_checked(package):
+    script = """
+import numpy as np
+from gevolve.errors import PatchError
+from gevolve.patch import Edit, Patch
+from gevolve.suite import kernels
+from gevolve.ir.llvm import load
+from pathlib import Path
+
+program = load(Path(kernels.__file__).parent / "hotspot.cu")
+assert program.kinds[-1] == "fast-math", program.kinds
+edit = program.propose("fast-math", np.random.default_rng(1), None)
+variant = program.apply(Patch((edit,)))
+assert program.verify(variant.text) is None and not variant.skipped
+assert variant.text.count(" fast ") == program.text.count(" fast ") + 1
+change = program.describe(edit)
+assert change.sentence.startswith(f"compute {edit.args[0]} `%") and "hotspot.cu:" in change.line
+again = program.apply(Patch((edit, Edit("fast-math", edit.args, 2))))
+assert again.skipped[0][0] == 1 and "leaves alone" in again.skipped[0][1]
+try:
+    program.apply(Patch.parse("fast-math i1 i2 #1"))
+except PatchError as error:
+    print(error)
+"""
+    done = python(package, "-c", script)
+    assert done.returncode == 0, done.stderr
+    assert "fast-math has 2 fields, not 1" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("llvm.fast-math = gevolve_fast_math:Slow", "'llvm.fast-math' of gevolve.edits cannot be loaded"),
+        ("llvm.fast-math = gevolve_fast_math:exact", "is no subclass of LlvmEdit"),
+        ("llvm.quick = gevolve_fast_math:FastMath", "has the name 'fast-math'"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_said_in_one_line(tmp_path, entry, message):
+    install(tmp_path, entry)
+    script = "import gevolve.ir.llvm.edits as e, gevolve.errors as r\ntry: len(e.EDIT_KINDS)\n"
+    done = python(tmp_path, "-c", script + "except r.PluginError as error: print(error)")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("gevolve-fast-math: ")
+    assert message in done.stdout
+    assert done.stdout.count("\n") == 1
+
+
+def test_kinds_for_models_are_not_imported_for_kernels(tmp_path):
+    install(tmp_path, "stablehlo.fast-math = no_such_module:FastMath")
+    done = python(tmp_path, "-c", "import gevolve.ir.llvm.edits as e; print(*e.EDIT_KINDS)")
+    assert done.stdout == "copy delete move replace swap operand\n", done.stderr
