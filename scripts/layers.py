@@ -1,7 +1,5 @@
 """The layers of `layers.cc` for JAX, with their gradients."""
 
-# ruff: noqa: INP001  (a script, not a package)
-
 import ctypes
 import subprocess
 import sys

@@ -6,8 +6,6 @@
 Shuffled once here, any part of it is like any other.
 """
 
-# ruff: noqa: INP001  (a script, not a package)
-
 from pathlib import Path
 
 import numpy as np

@@ -6,8 +6,6 @@
 They come in the order of their writers; shuffled once here, any part of them is like any other.
 """
 
-# ruff: noqa: INP001  (a script, not a package)
-
 from pathlib import Path
 
 import numpy as np

@@ -15,8 +15,6 @@ time takes crops of 3/4 of the side, which cost half as much. A thousand trainin
 out to watch progress; no test image is looked at before the end.
 """
 
-# ruff: noqa: INP001  (a script, not a package)
-
 import argparse
 import time
 from functools import partial
