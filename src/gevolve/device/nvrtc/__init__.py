@@ -1,0 +1,175 @@
+"""CUDA C++ to PTX by NVIDIA's own compiler: what the user would have had without gevolve.
+
+    built = compile_cuda(Path("kernel.cu"), ("-DTILE=32",), "sm_80")
+    built.ptx                             # of all kernels of the source, by the names that ours have
+
+NVRTC comes with the extra ``cuda``. It compiles device code alone and has no headers of the host:
+`headers` stands in for those that kernels often include, and `hostcode` takes out the host's part.
+"""
+
+import ctypes
+import re
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from gevolve.device import nvidia
+from gevolve.device.nvrtc.headers import HEADERS
+from gevolve.device.nvrtc.hostcode import without_host
+from gevolve.errors import CompileError, DeviceError, MissingPackageError, SourceError
+
+OLDEST = 75
+"""Of the architectures that NVRTC 13 compiles for."""
+
+_PLAIN = re.compile(r"-[DU].+|-I.+|-std=.+")
+_PAIRED = {"-D": "-D", "-U": "-U", "-I": "-I", "-isystem": "-I", "-include": "--pre-include="}
+_SAME = {
+    "-ffast-math": "--use_fast_math",
+    "-ffp-contract=off": "--fmad=false",
+    "-fgpu-flush-denormals-to-zero": "--ftz=true",
+    "-fcuda-flush-denormals-to-zero": "--ftz=true",
+}
+_MISSING = "cannot open source file"
+_HOST = "host function"
+_FIRST_ERROR = re.compile(r"^(.*?)\((\d+)\): (?:catastrophic )?error: (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A source as NVIDIA's compiler makes it."""
+
+    ptx: bytes
+    arch: str
+    version: str
+    """Of NVRTC."""
+
+
+def compile_cuda(path: Path, options: Sequence[str], arch: str) -> Built:
+    """PTX of a CUDA source for one architecture, with the options for clang that NVRTC has too.
+
+    `CompileError` with its first complaint if it refuses the source, `DeviceError` if it is not
+    installed or does not know the architecture.
+    """
+    library = _library()
+    number = int(re.sub(r"\D", "", arch))
+    if number < OLDEST:
+        raise DeviceError(f"NVRTC {version()} compiles for sm_{OLDEST} and later, not for {arch}")
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read ({error.strerror}); check the file") from None
+    given = [
+        f"--gpu-architecture=compute_{arch.removeprefix('sm_')}",
+        "-lineinfo",
+        "-w",
+        *translated(options, path.parent),
+        f"-I{path.parent}",
+    ]
+    log, ptx = _compile(library, text, path.name, given)
+    if ptx is None:
+        # A whole program: host code is no part of the kernels, and NVRTC takes none.
+        text = without_host(text.decode(errors="replace")).encode()
+        given.append("-default-device")
+        later, ptx = _compile(library, text, path.name, given)
+        log = later if _HOST in log else log
+    if ptx is None and _MISSING in log:
+        folder = _bundled()
+        more = [f"-I{folder}", f"-I{folder}/cccl"]
+        log, ptx = _compile(library, text, path.name, [*given, *more])
+    if ptx is None:
+        raise CompileError(f"NVRTC {version()} does not compile {path.name}: {_complaint(log)}")
+    return Built(ptx.rstrip(b"\0"), arch, version())
+
+
+def translated(options: Sequence[str], folder: Path) -> list[str]:
+    """Options for clang as NVRTC spells them; those that it has nothing for are left out."""
+    found: list[str] = []
+    rest = iter(options)
+    for option in rest:
+        if option in _PAIRED:
+            found.append(_PAIRED[option] + next(rest, ""))
+        elif option in _SAME:
+            found.append(_SAME[option])
+        elif _PLAIN.fullmatch(option):
+            found.append(option)
+    # Folders are relative to the source, wherever gevolve was started.
+    return [f"-I{folder / option[2:]}" if option.startswith("-I") else option for option in found]
+
+
+@cache
+def version() -> str:
+    """Of the NVRTC that is installed."""
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    _library().nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
+    return f"{major.value}.{minor.value}"
+
+
+def _compile(
+    library: Any, text: bytes, name: str, options: Sequence[str]
+) -> tuple[str, bytes | None]:
+    """The compiler's log and the PTX, or None in its place."""
+    names, texts = HEADERS.keys(), HEADERS.values()
+    program = ctypes.c_void_p()
+    made = library.nvrtcCreateProgram(
+        ctypes.byref(program),
+        text,
+        name.encode(),
+        len(HEADERS),
+        _strings(texts),
+        _strings(names),
+    )
+    if made:
+        raise CompileError(f"NVRTC {version()} takes no program {name}: error {made}")
+    try:
+        failed = library.nvrtcCompileProgram(program, len(options), _strings(options))
+        log = _fetched(library, "ProgramLog", program).rstrip(b"\0").decode(errors="replace")
+        return log, None if failed else _fetched(library, "PTX", program)
+    finally:
+        library.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def _strings(texts: Iterable[str]) -> Any:
+    data = [text.encode() for text in texts]
+    return (ctypes.c_char_p * len(data))(*data)
+
+
+def _fetched(library: Any, what: str, program: ctypes.c_void_p) -> bytes:
+    size = ctypes.c_size_t()
+    getattr(library, f"nvrtcGet{what}Size")(program, ctypes.byref(size))
+    room = ctypes.create_string_buffer(max(size.value, 1))
+    getattr(library, f"nvrtcGet{what}")(program, room)
+    return room.raw
+
+
+@cache
+def _bundled() -> str:
+    """A folder with the headers of CUDA that come inside NVRTC; it ends with the process."""
+    folder = tempfile.TemporaryDirectory(prefix="gevolve-")
+    _kept.append(folder)
+    said = ctypes.c_char_p()
+    failed = _library().nvrtcInstallBundledHeaders(folder.name.encode(), 1, ctypes.byref(said))
+    if failed:
+        raise DeviceError(f"NVRTC {version()} cannot unpack its headers: {said.value!r}")
+    return folder.name
+
+
+_kept: list[Any] = []
+
+
+@cache
+def _library() -> Any:
+    for path in sorted(nvidia.files("lib/libnvrtc.so.*"), reverse=True):
+        library: Any = ctypes.CDLL(str(path))
+        if hasattr(library, "nvrtcInstallBundledHeaders"):
+            return library
+    raise MissingPackageError("NVIDIA's own build needs nvidia-cuda-nvrtc 13.4 or later", "cuda")
+
+
+def _complaint(log: str) -> str:
+    first = _FIRST_ERROR.search(log)
+    if first:
+        return f"line {first[2]}: {first[3]}"
+    return " ".join(log.split())[:300] or "it said nothing"

@@ -1,0 +1,115 @@
+"""Stand-ins for headers that NVRTC does not have: what device code needs of them, or nothing.
+
+NVRTC knows CUDA's own names, the functions of ``math.h`` and `printf` without any header.
+"""
+
+from collections.abc import Mapping
+
+
+def _defines(values: Mapping[str, str]) -> str:
+    return "".join(f"#ifndef {n}\n#define {n} {v}\n#endif\n" for n, v in values.items())
+
+
+_LIMITS = _defines(
+    {
+        "CHAR_BIT": "8",
+        "SCHAR_MAX": "127",
+        "UCHAR_MAX": "255",
+        "SHRT_MAX": "32767",
+        "SHRT_MIN": "(-32768)",
+        "USHRT_MAX": "65535",
+        "INT_MAX": "2147483647",
+        "INT_MIN": "(-INT_MAX - 1)",
+        "UINT_MAX": "4294967295u",
+        "LONG_MAX": "9223372036854775807l",
+        "LONG_MIN": "(-LONG_MAX - 1)",
+        "ULONG_MAX": "18446744073709551615ul",
+        "LLONG_MAX": "9223372036854775807ll",
+        "LLONG_MIN": "(-LLONG_MAX - 1)",
+        "ULLONG_MAX": "18446744073709551615ull",
+        "RAND_MAX": "2147483647",
+    }
+)
+_FLOATS = _defines(
+    {
+        "FLT_RADIX": "2",
+        "FLT_DIG": "6",
+        "FLT_MANT_DIG": "24",
+        "FLT_MAX": "3.402823466e+38f",
+        "FLT_MIN": "1.175494351e-38f",
+        "FLT_EPSILON": "1.192092896e-07f",
+        "DBL_DIG": "15",
+        "DBL_MANT_DIG": "53",
+        "DBL_MAX": "1.7976931348623157e+308",
+        "DBL_MIN": "2.2250738585072014e-308",
+        "DBL_EPSILON": "2.2204460492503131e-16",
+    }
+)
+_INTEGERS = (
+    "#pragma once\n"
+    + "".join(
+        f"typedef {sign}{name} {prefix}int{bits}_t;\n"
+        for bits, name in ((8, "char"), (16, "short"), (32, "int"), (64, "long"))
+        for prefix, sign in (("", "signed "), ("u", "unsigned "))
+    )
+    + "typedef long intptr_t;\ntypedef unsigned long uintptr_t;\n"
+)
+_MATHS = (
+    *(
+        "abs fabs sqrt cbrt exp exp2 expm1 log log2 log10 log1p pow hypot sin cos tan asin acos atan"
+    ),
+    *(" atan2 sinh cosh tanh asinh acosh atanh erf erfc tgamma lgamma floor ceil trunc round rint"),
+    *(
+        " nearbyint fmod remainder fma fmin fmax fdim copysign ldexp frexp modf isnan isinf isfinite"
+    ),
+)
+_MATH = _defines(
+    {
+        "M_PI": "3.14159265358979323846",
+        "M_PI_2": "1.57079632679489661923",
+        "M_PI_4": "0.78539816339744830962",
+        "M_1_PI": "0.31830988618379067154",
+        "M_2_PI": "0.63661977236758134308",
+        "M_E": "2.7182818284590452354",
+        "M_LN2": "0.69314718055994530942",
+        "M_LN10": "2.30258509299404568402",
+        "M_LOG2E": "1.4426950408889634074",
+        "M_SQRT2": "1.41421356237309504880",
+        "M_SQRT1_2": "0.70710678118654752440",
+        "INFINITY": "(__int_as_float(0x7f800000))",
+        "NAN": "(__int_as_float(0x7fffffff))",
+        "HUGE_VALF": "INFINITY",
+        "HUGE_VAL": "(__longlong_as_double(0x7ff0000000000000ll))",
+    }
+)
+_CMATH = (
+    "#pragma once\n#include <math.h>\n#include <algorithm>\nnamespace std {\n"
+    + "".join(f"using ::{name};\n" for name in "".join(_MATHS).split())
+    + "}\n"
+)
+_ALGORITHM = """#pragma once
+namespace std {
+template <class T> __device__ constexpr const T &min(const T &a, const T &b) { return b < a ? b : a; }
+template <class T> __device__ constexpr const T &max(const T &a, const T &b) { return a < b ? b : a; }
+template <class T> __device__ void swap(T &a, T &b) { T c = a; a = b; b = c; }
+}
+"""
+_NOTHING = (
+    *("cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h"),
+    *("device_functions.h", "math_functions.h", "cuda_profiler_api.h", "driver_types.h"),
+    *("stdio.h", "cstdio", "stdlib.h", "cstdlib", "string.h", "cstring", "assert.h", "cassert"),
+    *("stddef.h", "cstddef", "time.h", "ctime", "sys/time.h", "unistd.h", "stdbool.h", "fcntl.h"),
+    *("iostream", "fstream", "sstream", "iomanip", "string", "vector", "map", "set", "queue"),
+    *("chrono", "memory", "numeric", "random", "functional", "omp.h", "getopt.h", "errno.h"),
+    *("sys/types.h", "sys/stat.h", "signal.h", "thread", "mutex", "list", "stdexcept"),
+)
+HEADERS: Mapping[str, str] = {
+    **dict.fromkeys(_NOTHING, ""),
+    **dict.fromkeys(("limits.h", "climits"), _LIMITS),
+    **dict.fromkeys(("float.h", "cfloat"), _FLOATS),
+    **dict.fromkeys(("stdint.h", "cstdint", "inttypes.h", "cinttypes"), _INTEGERS),
+    "math.h": _MATH,
+    "cmath": _CMATH,
+    **dict.fromkeys(("algorithm", "utility"), _ALGORITHM),
+}
+"""The text of each header, by the name that a source includes it by."""

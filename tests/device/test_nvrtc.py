@@ -1,0 +1,110 @@
+"""NVIDIA's own build of a source: the same kernels by the same names, whatever the source includes."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gevolve.device import nvrtc
+from gevolve.device.base import Limits
+from gevolve.device.nvrtc.hostcode import without_host
+from gevolve.device.sim import Sim
+from gevolve.errors import CompileError, DeviceError
+from gevolve.ir.llvm.source import kernels, read
+from tests.device.launches import CHECKS
+from tests.ir.llvm.kernels import KERNELS
+
+TESTS = Path(__file__).parent.parent
+FIXTURES = sorted((TESTS / "ir" / "llvm" / "fixtures").glob("*.cu"))
+PROGRAM = """#include <cuda_runtime.h>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+#define CHECK(x) do { if ((x) != cudaSuccess) { printf("}"); } } while (0)
+namespace mine {
+__device__ float twice(float x) { return 2 * x; }
+static void fill(std::vector<float> &v) { for (auto &x : v) { x = 1; } }
+struct Pair { float a, b; };
+}
+// a host function {
+extern "C" __global__ void scale(float *a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) a[i] = mine::twice(a[i]) + FACTOR + std::sqrt((float)M_PI) * 0;
+}
+template <typename T> void report(const T *a) { for (int i = 0; i < 3; i++) { printf("%f", a[i]); } }
+int main(int argc, char **argv) {
+  float *a;
+  CHECK(cudaMalloc(&a, 100 * sizeof(float)));
+  scale<<<1, 100>>>(a, 100);
+  return 0;
+}
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    path = tmp_path / "program.cu"
+    path.write_text(PROGRAM)
+    return path
+
+
+def run(ptx: bytes, check) -> None:
+    gpu = Sim().open(ptx, Limits())
+    try:
+        check(gpu)
+    finally:
+        gpu.close()
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in FIXTURES if p.stem != "big"], ids=lambda path: path.stem
+)
+def test_fixtures_run_as_numpy_says(path):
+    run(nvrtc.compile_cuda(path, (), "sm_80").ptx, CHECKS[path.stem])
+
+
+@pytest.mark.parametrize("workload", KERNELS, ids=lambda workload: workload.name)
+def test_kernels_have_the_names_that_ours_have(workload):
+    built = nvrtc.compile_cuda(workload.path(), workload.clang_options, "sm_80")
+    for name in kernels(read(workload.path(), workload.clang_options)):
+        assert f".entry {name}(" in built.ptx.decode()
+
+
+def test_a_whole_program_is_compiled_without_its_host_code(program):
+    built = nvrtc.compile_cuda(program, ("-DFACTOR=3", "-Wall"), "sm_80")
+
+    def check(gpu):
+        a = gpu.array(np.arange(100, dtype=np.float32))
+        gpu.launch("scale", 1, 128, a, 100)
+        np.testing.assert_array_equal(a.get(), 2 * np.arange(100) + 3)
+
+    run(built.ptx, check)
+
+
+def test_the_same_source_gives_the_same_ptx(program):
+    first, second = (nvrtc.compile_cuda(program, ("-D", "FACTOR=3"), "sm_90") for _ in range(2))
+    assert first == second
+
+
+def test_lines_keep_their_numbers():
+    left = without_host(PROGRAM)
+    assert left.count("\n") == PROGRAM.count("\n")
+    assert left.splitlines()[11] == PROGRAM.splitlines()[11]
+    for gone in ("main", "fill", "report"):
+        assert gone not in left
+    for stays in ("twice", "scale", "Pair", "#define CHECK"):
+        assert stays in left
+
+
+def test_options_of_clang_become_those_of_nvrtc():
+    options = ("-DA=1", "-D", "B", "-Iinc", "-ffast-math", "-ffp-contract=off", "-O2", "-Wall")
+    assert nvrtc.translated(options, Path("/src")) == [
+        *("-DA=1", "-DB", "-I/src/inc", "--use_fast_math", "--fmad=false"),
+    ]
+
+
+def test_what_it_refuses_is_said_in_one_line(program):
+    with pytest.raises(CompileError, match=r"program\.cu: line 14: .*FACTOR"):
+        nvrtc.compile_cuda(program, (), "sm_80")
+    with pytest.raises(DeviceError, match="sm_75 and later"):
+        nvrtc.compile_cuda(program, (), "sm_60")
