@@ -8,7 +8,7 @@ import numpy as np
 
 from gevolve.errors import PatchError
 from gevolve.ir.edit_kind import DraftT, SitesT, Skipped
-from gevolve.ir.edit_kinds import EditKinds
+from gevolve.ir.registry import EditKinds
 from gevolve.patch import Edit, Patch
 from gevolve.program import Change, Profile
 

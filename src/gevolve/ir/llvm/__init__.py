@@ -1,4 +1,4 @@
-"""GEVO: GPU kernels in LLVM-IR. source → module → edits → repair → codegen."""
+"""GPU kernels in LLVM-IR, as in GEVO: source, program, edits with repair, PTX."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -12,11 +12,11 @@ class Dominance:
         successors = {block.id: block.body[-1].blocks for block in function.blocks}
         order = _reverse_postorder(function.blocks[0].id, successors)
         self.successors = successors
-        self.above = _immediate_dominators(order, successors)
+        self.immediate = _immediate_dominators(order, successors)
         """The immediate dominator of each reachable block but the entry."""
         self.children: dict[str, list[str]] = {block: [] for block in order}
         for block in order[1:]:
-            self.children[self.above[block]].append(block)
+            self.children[self.immediate[block]].append(block)
         self._enter: dict[str, int] = {}
         self._leave: dict[str, int] = {}
         self._number(order[0])
@@ -46,13 +46,13 @@ class Dominance:
             return upper == lower
         return self._enter[upper] <= self._enter[lower] and self._leave[lower] <= self._leave[upper]
 
-    def chain(self, block: str) -> Iterator[str]:
+    def dominators(self, block: str) -> Iterator[str]:
         """The strict dominators of a block, nearest first."""
-        while (upper := self.above.get(block)) is not None:
+        while (upper := self.immediate.get(block)) is not None:
             yield upper
             block = upper
 
-    def below(self, block: str) -> Iterator[str]:
+    def dominated(self, block: str) -> Iterator[str]:
         """The blocks strictly dominated by this one, parents before children."""
         stack = list(reversed(self.children.get(block, ())))
         while stack:
@@ -82,7 +82,7 @@ def _immediate_dominators(
     order: list[str], successors: dict[str, tuple[str, ...]]
 ) -> dict[str, str]:
     """Cooper, Harvey and Kennedy's iteration over the reverse postorder."""
-    rank = {block: index for index, block in enumerate(order)}
+    position = {block: index for index, block in enumerate(order)}
     predecessors: dict[str, list[str]] = {block: [] for block in order}
     for block in order:
         for child in successors[block]:
@@ -91,9 +91,9 @@ def _immediate_dominators(
 
     def meet(one: str, other: str) -> str:
         while one != other:
-            while rank[one] > rank[other]:
+            while position[one] > position[other]:
                 one = above[one]
-            while rank[other] > rank[one]:
+            while position[other] > position[one]:
                 other = above[other]
         return one
 

@@ -1,4 +1,4 @@
-"""A module being edited: a copy-on-write view of the index, and the repair that keeps it valid.
+"""A module while it is edited: a copy-on-write view of the index, with the repair that keeps it valid.
 
 Every choice that repair makes is drawn from the edit's seed (`gevolve.ir.seeded`).
 """
@@ -21,7 +21,7 @@ class LlvmDraft:
     def __init__(self, index: LlvmIndex) -> None:
         self.index = index
         self._instr: dict[str, Instr | None] = {}
-        self._home: dict[str, str] = {}
+        self._block_of: dict[str, str] = {}
         self._body: dict[str, list[str]] = {}
         self._users: dict[str, dict[str, None]] = {}
         self.touched: set[str] = set()
@@ -44,10 +44,12 @@ class LlvmDraft:
             raise Skipped(f"{id_} is a {instr.opcode} that this edit leaves alone")
         return instr
 
-    def home(self, id_: str) -> str:
-        return self._home.get(id_) or self.index.home[id_]
+    def block_of(self, id_: str) -> str:
+        """The block that an instruction is in now."""
+        return self._block_of.get(id_) or self.index.block_of[id_]
 
     def body(self, block: str) -> list[str] | tuple[str, ...]:
+        """The ids of a block's instructions, in order."""
         return self._body.get(block) or self.index.body[block]
 
     def users(self, value: str) -> list[str]:
@@ -64,7 +66,8 @@ class LlvmDraft:
         return None if instr is None else instr.type
 
     def position(self, id_: str) -> tuple[str, int]:
-        block = self.home(id_)
+        """The block of an instruction, and how many instructions come before it there."""
+        block = self.block_of(id_)
         return block, self.body(block).index(id_)
 
     def use_point(self, user: Instr, operand: int) -> tuple[str, int]:
@@ -76,18 +79,18 @@ class LlvmDraft:
 
     def available(self, value: str, block: str, position: int) -> bool:
         """Whether a local value may be used before this position of this block."""
-        owner = self.index.owner[block]
+        function = self.index.function_of[block]
         if value in self.index.arg_type:
-            return self.index.owner[value] == owner
+            return self.index.function_of[value] == function
         if self.get(value) is None:
             return False
-        home = self.home(value)
-        if home == block:
+        defined_in = self.block_of(value)
+        if defined_in == block:
             return self.body(block).index(value) < position
-        if self.index.owner[home] != owner:
+        if self.index.function_of[defined_in] != function:
             return False
-        dominance = self.index.dominance[owner]
-        return dominance.reachable(home) and dominance.dominates(home, block)
+        dominance = self.index.dominance[function]
+        return dominance.reachable(defined_in) and dominance.dominates(defined_in, block)
 
     def values(self, kind: str, block: str, position: int) -> Iterator[str]:
         """Local values of a type that may be used here, nearest first, then the arguments."""
@@ -95,21 +98,21 @@ class LlvmDraft:
             instr = self.get(id_)
             if instr is not None and instr.type == kind:
                 yield id_
-        owner = self.index.owner[block]
-        for upper in self.index.dominance[owner].chain(block):
+        function = self.index.function_of[block]
+        for upper in self.index.dominance[function].dominators(block):
             if upper not in self._body:
-                yield from reversed(self.index.typed[upper].get(kind, ()))
+                yield from reversed(self.index.values_by_type[upper].get(kind, ()))
                 continue
             for id_ in reversed(self._body[upper]):
                 instr = self.get(id_)
                 if instr is not None and instr.type == kind:
                     yield id_
-        yield from self.index.args[owner].get(kind, ())
+        yield from self.index.args[function].get(kind, ())
 
     # Changing
 
     def put(self, instr: Instr) -> None:
-        """Set the instruction of its id, keeping track of who uses what."""
+        """Set the instruction of an id, and update who uses what."""
         old = self.get(instr.id)
         if old is not None:
             for operand in old.operands:
@@ -120,18 +123,18 @@ class LlvmDraft:
                 self._edit_users(operand.local)[instr.id] = None
         self._instr[instr.id] = instr
         if old is not None:
-            self.touched.add(self.home(instr.id))
+            self.touched.add(self.block_of(instr.id))
 
     def insert(self, instr: Instr, block: str, position: int) -> None:
         self._edit_body(block).insert(position, instr.id)
-        self._home[instr.id] = block
+        self._block_of[instr.id] = block
         self.put(instr)
 
     def remove(self, id_: str) -> None:
         """Take out an instruction that nothing uses."""
         instr = self.get(id_)
         assert instr is not None
-        block = self.home(id_)
+        block = self.block_of(id_)
         self._edit_body(block).remove(id_)
         for operand in instr.operands:
             if operand.local is not None:
@@ -140,16 +143,16 @@ class LlvmDraft:
 
     def move_to(self, id_: str, block: str, position: int) -> None:
         """Move an instruction; the position counts after it has been taken out."""
-        self._edit_body(self.home(id_)).remove(id_)
+        self._edit_body(self.block_of(id_)).remove(id_)
         self._edit_body(block).insert(position, id_)
-        self._home[id_] = block
+        self._block_of[id_] = block
 
     def exchange(self, one: str, other: str) -> None:
         """Let two instructions change places."""
         (block, at), (other_block, other_at) = self.position(one), self.position(other)
         self._edit_body(block)[at] = other
         self._edit_body(other_block)[other_at] = one
-        self._home[one], self._home[other] = other_block, block
+        self._block_of[one], self._block_of[other] = other_block, block
 
     def _edit_body(self, block: str) -> list[str]:
         self.touched.add(block)
@@ -167,14 +170,14 @@ class LlvmDraft:
     def substitute(self, kind: str, block: str, position: int, seed: int, purpose: str) -> str:
         """A value, argument or constant of a type that may be used here, as operand text."""
         near = [f"%{value}" for value in islice(self.values(kind, block, position), NEAREST)]
-        constants = self.index.constants_of(self.index.owner[block], kind)
+        constants = self.index.constants_of(self.index.function_of[block], kind)
         found = seeded_choice(seed, purpose, [*near, *constants])
         if found is not None:
             return found
         return "null" if kind.startswith("ptr") else "zeroinitializer"
 
     def repair_inputs(self, instr: Instr, block: str, position: int, seed: int) -> Instr:
-        """Give every operand that is not available at a place one that is."""
+        """Replace every operand that is not available at a position by one that is."""
         for number, operand in enumerate(instr.operands):
             if operand.local is not None and not self.available(operand.local, block, position):
                 purpose = f"in{number}"
@@ -183,7 +186,7 @@ class LlvmDraft:
         return instr
 
     def repair_uses(self, value: str, seed: int) -> int:
-        """Give the uses that a moved value no longer dominates another one; returns those left."""
+        """Replace a moved value in the uses that it no longer dominates; returns how many uses are left."""
         left = 0
         for user_id in self.users(value):
             user = self.get(user_id)
@@ -203,7 +206,7 @@ class LlvmDraft:
         return left
 
     def replace_uses(self, value: str, text: str) -> None:
-        """Let every use of a value use this operand text instead."""
+        """Replace a value in all its uses by this operand text."""
         for user_id in self.users(value):
             user = self.get(user_id)
             assert user is not None
@@ -213,7 +216,7 @@ class LlvmDraft:
             self.put(user)
 
     def connect(self, instr: Instr, seed: int) -> bool:
-        """Let one operand of the result's type, where the result is available, use the result."""
+        """Let one later operand of the same type use the result of an instruction; False if none can."""
         slots = [f"{user} {number}" for user, number in islice(self._slots(instr), NEAREST)]
         chosen = seeded_choice(seed, "connect", slots)
         if chosen is None:
@@ -227,8 +230,8 @@ class LlvmDraft:
     def _slots(self, instr: Instr) -> Iterator[tuple[str, int]]:
         """Operands that the result of an instruction could take, nearest first."""
         home, position = self.position(instr.id)
-        dominance = self.index.dominance[self.index.owner[home]]
-        below = ((block, 0) for block in dominance.below(home))
+        dominance = self.index.dominance[self.index.function_of[home]]
+        below = ((block, 0) for block in dominance.dominated(home))
         for block, start in chain([(home, position + 1)], below):
             for id_ in self.body(block)[start:]:
                 user = self.get(id_)

@@ -54,8 +54,8 @@ def insertion_point(draft: LlvmDraft, before: str) -> tuple[str, int]:
 
 
 def require_same_function(draft: LlvmDraft, one: str, other: str) -> None:
-    owner = draft.index.owner
-    if owner[draft.home(one)] != owner[draft.home(other)]:
+    function_of = draft.index.function_of
+    if function_of[draft.block_of(one)] != function_of[draft.block_of(other)]:
         raise Skipped(f"{one} and {other} are in different functions")
 
 

@@ -7,7 +7,6 @@ from typing import Self
 import numpy as np
 
 from gevolve.ir.edit_kind import Show, Skipped
-from gevolve.ir.edit_kinds import EditKinds
 from gevolve.ir.llvm.draft import LlvmDraft
 from gevolve.ir.llvm.edit_kind import (
     LlvmEdit,
@@ -22,6 +21,7 @@ from gevolve.ir.llvm.edit_kind import (
 from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.model import Instr
 from gevolve.ir.llvm.sites import LlvmSites
+from gevolve.ir.registry import EditKinds
 from gevolve.patch import is_word
 
 CONSTANT = "="
@@ -202,9 +202,9 @@ class SetOperand(LlvmEdit):
         if slot.fixed:
             raise Skipped(f"operand {number} of {target} must be the constant that it is")
         if value.startswith(CONSTANT):
-            owner = draft.index.owner[draft.home(target)]
+            function = draft.index.function_of[draft.block_of(target)]
             text = value.removeprefix(CONSTANT)
-            if text not in draft.index.constants_of(owner, slot.type):
+            if text not in draft.index.constants_of(function, slot.type):
                 raise Skipped(f"{text} is no constant of type {slot.type} here")
         else:
             text = f"%{value}"
@@ -235,8 +235,8 @@ def _draw_pair(
     first = sites.draw(rng, movable)
     if first is None:
         return None
-    owner = sites.index.owner[sites.index.home[first]]
-    other = sites.draw(rng, second, function=owner, other_than=first)
+    function = sites.index.function_of[sites.index.block_of[first]]
+    other = sites.draw(rng, second, function=function, other_than=first)
     return None if other is None else (first, other)
 
 
@@ -258,7 +258,7 @@ def _other_values(index: LlvmIndex, instr: Instr, number: int) -> list[str]:
     # A constant in a patch is one word, so vectors and expressions stay out of reach.
     constants = [
         CONSTANT + text
-        for text in index.constants_of(index.owner[block], slot.type)
+        for text in index.constants_of(index.function_of[block], slot.type)
         if text != slot.value and is_word(text)
     ]
     return values + constants

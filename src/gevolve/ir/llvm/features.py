@@ -33,7 +33,7 @@ _FREE = frozenset({"phi", "getelementptr", "bitcast", "addrspacecast", "ret", "u
 
 
 def feature_of(instr: Instr) -> str | None:
-    """What an instruction is good for, in a word such as ``barrier``; None if it is nearly free."""
+    """The feature that an instruction is, such as ``barrier``; None if it costs next to nothing."""
     if instr.opcode == "call":
         head = instr.parts[0]
         return next((word for name, word in _CALLS if name in head), "function")

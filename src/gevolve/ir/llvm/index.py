@@ -6,7 +6,7 @@ from gevolve.ir.llvm.dominance import Dominance
 from gevolve.ir.llvm.model import Instr, LlvmFunction, LlvmModule
 
 CONSTANTS = 24
-"""Of each type, this many of a function's most used constants can take the place of a value."""
+"""How many of a function's constants of one type repair can choose from: the most used ones."""
 FLOATS = frozenset({"half", "bfloat", "float", "double"})
 
 
@@ -16,19 +16,21 @@ class LlvmIndex:
     def __init__(self, module: LlvmModule) -> None:
         self.functions = module.functions
         self.instr: dict[str, Instr] = {}
-        self.home: dict[str, str] = {}
+        self.block_of: dict[str, str] = {}
         """The block of each instruction."""
         self.body: dict[str, tuple[str, ...]] = {}
         """The instructions of each block."""
         self.text: dict[str, str] = {}
         """The printed body of each block."""
-        self.owner: dict[str, int] = {}
-        """The function of each block and argument."""
+        self.function_of: dict[str, int] = {}
+        """The number of the function of each block and argument."""
         self.users: dict[str, tuple[str, ...]] = {}
+        """The instructions that use each value."""
         self.arg_type: dict[str, str] = {}
-        self.typed: dict[str, dict[str, tuple[str, ...]]] = {}
+        self.values_by_type: dict[str, dict[str, tuple[str, ...]]] = {}
         """The values that each block defines, by type, in order."""
         self.dominance: list[Dominance] = []
+        """The dominator tree of each function."""
         self.args: list[dict[str, list[str]]] = []
         """The arguments of each function, by type."""
         self._constants: list[dict[str, tuple[str, ...]]] = []
@@ -36,25 +38,26 @@ class LlvmIndex:
         for number, function in enumerate(self.functions):
             self._add(number, function, users)
         self.users = {value: tuple(found) for value, found in users.items()}
-        self.called = _calls(self.functions)
+        self.reachable = _reachable(self.functions)
+        """Of each function, those that it may call, directly or not, and itself."""
 
     def _add(self, number: int, function: LlvmFunction, users: dict[str, dict[str, None]]) -> None:
         by_type: dict[str, list[str]] = {}
         for arg, kind in function.args:
             by_type.setdefault(kind, []).append(arg)
             self.arg_type[arg] = kind
-            self.owner[arg] = number
+            self.function_of[arg] = number
         self.args.append(by_type)
         self.dominance.append(Dominance(function))
         constants: dict[str, Counter[str]] = {}
         for block in function.blocks:
-            self.owner[block.id] = number
+            self.function_of[block.id] = number
             self.body[block.id] = tuple(instr.id for instr in block.body)
             self.text[block.id] = "\n".join(instr.text for instr in block.body)
             typed: dict[str, list[str]] = {}
             for instr in block.body:
                 self.instr[instr.id] = instr
-                self.home[instr.id] = block.id
+                self.block_of[instr.id] = block.id
                 if instr.type != "void":
                     typed.setdefault(instr.type, []).append(instr.id)
                 for operand in instr.operands:
@@ -62,7 +65,7 @@ class LlvmIndex:
                         users.setdefault(operand.local, {})[instr.id] = None
                     elif not operand.fixed and operand.value not in {"undef", "poison"}:
                         constants.setdefault(operand.type, Counter())[operand.value] += 1
-            self.typed[block.id] = {kind: tuple(ids) for kind, ids in typed.items()}
+            self.values_by_type[block.id] = {kind: tuple(ids) for kind, ids in typed.items()}
         self._constants.append({kind: _pool(kind, found) for kind, found in constants.items()})
 
     def constants_of(self, function: int, kind: str) -> tuple[str, ...]:
@@ -74,6 +77,7 @@ class LlvmIndex:
 
 
 def _pool(kind: str, used: Counter[str]) -> tuple[str, ...]:
+    """Zero and one of a type, then the constants that are used most."""
     if kind in FLOATS:
         plain = ("0.000000e+00", "1.000000e+00")
     elif kind == "i1":
@@ -87,8 +91,8 @@ def _pool(kind: str, used: Counter[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*plain, *(text for text, _ in used.most_common(CONSTANTS)))))
 
 
-def _calls(functions: tuple[LlvmFunction, ...]) -> list[frozenset[int]]:
-    """Which functions each function may reach through direct calls, itself included."""
+def _reachable(functions: tuple[LlvmFunction, ...]) -> list[frozenset[int]]:
+    """Which functions each function may reach through calls by name, itself included."""
     numbers = {f"@{function.name}(": number for number, function in enumerate(functions)}
     direct: list[set[int]] = []
     for function in functions:

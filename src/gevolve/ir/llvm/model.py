@@ -1,8 +1,7 @@
-"""An editable model of LLVM-IR: an instruction is its literal text with slots for typed operands.
+"""An editable model of LLVM-IR: an instruction is its text, cut where its operands are.
 
-llvmlite's values are read-only, so edits work on this model. LLVM has already checked the text that
-comes in and checks what goes out; the model only knows where the operands are and what type they
-have. Every argument, block and instruction has an id (``a0``, ``b0``, ``i0`` … through the module in
+llvmlite's values are read-only, so edits work on this model. LLVM verifies the text that comes in and
+the text that goes out; the model only knows where the operands are and what type they have. Every argument, block and instruction has an id (``a0``, ``b0``, ``i0`` … through the module in
 order), which is also its name in the text that is printed back.
 """
 
@@ -17,7 +16,7 @@ class Operand(NamedTuple):
     type: str
     value: str
     fixed: bool = False
-    """Whether LLVM demands just this constant here (struct indices, immediates, masks)."""
+    """Whether it must stay the constant that it is (struct indices, immediates, masks)."""
 
     @property
     def local(self) -> str | None:
@@ -26,7 +25,7 @@ class Operand(NamedTuple):
 
 
 class Instr(NamedTuple):
-    """One instruction: literal text around its operands."""
+    """One instruction: its operands, and the parts of its text between them."""
 
     id: str
     opcode: str
@@ -80,7 +79,7 @@ class LlvmFunction(NamedTuple):
 
 
 class LlvmModule(NamedTuple):
-    """A module: text that is left alone, with the function definitions between."""
+    """A module: its functions, and the text between them, which no edit changes."""
 
     chunks: tuple[str | LlvmFunction, ...]
 

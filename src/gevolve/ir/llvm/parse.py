@@ -1,4 +1,4 @@
-"""Reads a module in the form in which LLVM prints it, and names all that edits can address."""
+"""Parses LLVM-IR as LLVM prints it, and gives every argument, block and instruction its id."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""GPU kernels in LLVM-IR as a `Program`: load once, then apply patch after patch to it."""
+"""A program of GPU kernels in LLVM-IR."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class LlvmProgram(EditableProgram[LlvmSites, LlvmDraft]):
                 number for number, function in enumerate(self._index.functions) if function.kernel
             ]
         )
-        self._scope = sorted(set[int]().union(*(self._index.called[root] for root in roots)))
+        self._scope = sorted(set[int]().union(*(self._index.reachable[root] for root in roots)))
         self.text = self._print(LlvmDraft(self._index))
         self.digest = hashlib.sha256(self.text.encode()).hexdigest()
         self._sites: tuple[Profile | None, LlvmSites] | None = None

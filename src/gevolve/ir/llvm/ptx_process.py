@@ -1,4 +1,4 @@
-"""PTX made in a process of its own, since LLVM ends the process on what it has no instructions for.
+"""Makes PTX in a subprocess, since LLVM ends the process on IR that it cannot select instructions for.
 
 python -m gevolve.ir.llvm.ptx_process sm_60 < kernel.ll > kernel.ptx
 """
@@ -9,7 +9,7 @@ import sys
 from gevolve.errors import CompileError
 from gevolve.ir.llvm.codegen import ARCHS, target, to_ptx
 
-SECONDS = 120.0
+TIMEOUT = 120.0
 _REFUSED = 3
 
 
@@ -21,11 +21,11 @@ def ptx_for(text: str, arch: str | None = None) -> str:
     command = [sys.executable, "-m", __name__, arch]
     try:
         done = subprocess.run(
-            command, input=text, capture_output=True, text=True, timeout=SECONDS, check=False
+            command, input=text, capture_output=True, text=True, timeout=TIMEOUT, check=False
         )
     except subprocess.TimeoutExpired:
         raise CompileError(
-            f"LLVM was not done with the PTX for {arch} after {SECONDS:g} s"
+            f"LLVM was not done with the PTX for {arch} after {TIMEOUT:g} s"
         ) from None
     if done.returncode == 0:
         return done.stdout

@@ -9,12 +9,13 @@ from gevolve.ir.llvm.model import Instr
 from gevolve.program import Profile
 
 FLOOR = 0.02
-"""A block that never ran is drawn this often, relative to one that ran as often as the mean."""
+"""The weight of a block that never ran, relative to the mean weight."""
 TRIES = 64
+"""How many instructions are drawn before it is taken that none is allowed."""
 
 
 class LlvmSites:
-    """The instructions of some functions, with the weight of each."""
+    """What edits are drawn from: the instructions of some functions, weighted by how often they run."""
 
     def __init__(self, index: LlvmIndex, functions: Iterable[int], profile: Profile | None) -> None:
         self.index = index
@@ -29,7 +30,7 @@ class LlvmSites:
         function: int | None = None,
         other_than: str | None = None,
     ) -> str | None:
-        """An instruction that is allowed, from one function or from all; None if none turns up."""
+        """Draw an instruction that is allowed, from one function or from all; None if none is found."""
         pool = self._all if function is None else self._of[function]
         if not pool.ids:
             return None

@@ -1,4 +1,4 @@
-"""Parses and verifies modules, and keeps the last one, so that its back end need not parse it again."""
+"""Parses and verifies modules. The last one is cached, so that the back end need not parse it again."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -8,13 +8,13 @@ import llvmlite.binding  # pyright: ignore[reportMissingTypeStubs]
 
 llvm: Any = llvmlite.binding  # llvmlite has no types
 
-_kept: list[tuple[str, Any, Any]] = []
-"""At most one: its text, context and module. A module must be closed before its context goes."""
+_cached: list[tuple[str, Any, Any]] = []
+"""At most one text, with its context and module. A module must be closed before its context goes."""
 
 
 def verify(text: str) -> str | None:
     """Why LLVM rejects a module, or None if it accepts it."""
-    _drop()
+    _clear_cache()
     context = llvm.create_context()
     try:
         module = llvm.parse_assembly(text, context)
@@ -25,15 +25,15 @@ def verify(text: str) -> str | None:
     except RuntimeError as error:
         module.close()
         return " ".join(str(error).split())
-    _kept.append((text, context, module))
+    _cached.append((text, context, module))
     return None
 
 
 @contextmanager
 def parsed(text: str) -> Generator[Any]:
-    """The module of a text, to do with as one likes; raises RuntimeError if LLVM cannot read it."""
-    if _kept and _kept[0][0] == text:
-        _, context, module = _kept.pop()
+    """The module of a text, which the caller may change; raises RuntimeError if LLVM cannot read it."""
+    if _cached and _cached[0][0] == text:
+        _, context, module = _cached.pop()
     else:
         context = llvm.create_context()
         module = llvm.parse_assembly(text, context)
@@ -44,6 +44,6 @@ def parsed(text: str) -> Generator[Any]:
         del context
 
 
-def _drop() -> None:
-    while _kept:
-        _kept.pop()[2].close()
+def _clear_cache() -> None:
+    while _cached:
+        _cached.pop()[2].close()

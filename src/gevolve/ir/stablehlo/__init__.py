@@ -1,4 +1,4 @@
-"""GEVO-ML: models in StableHLO. source → module → edits → repair."""
+"""ML models in StableHLO, as in GEVO-ML: source, program, edits with repair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A module being edited: a native copy of it, and the repair that keeps it valid.
+"""A module while it is edited: a copy in MLIR's own form, with the repair that keeps it valid.
 
 Operations keep the types of their operands and results whatever is done to them, so that what was
 valid stays valid as long as every value is available where it is used. Every choice that repair
@@ -25,9 +25,9 @@ NEAREST = 48
 FARTHEST = 3 * NEAREST
 """It looks at this many to find those of the right type."""
 CONSTANTS = {"=0": 0, "=1": 1}
-"""Names of values that are always there: tensors of any type, filled with a number."""
+"""Values that are always available: tensors of any type, filled with this number."""
 HIDDEN = "~"
-"""Names of operations that repair made begin with this; no edit names them."""
+"""The first character of the names of operations that repair made; no edit can name them."""
 
 
 class StablehloDraft:
@@ -37,11 +37,11 @@ class StablehloDraft:
         self.index = index
         self.module = index.module.clone().operation
         walked = everything_in(self.module)
-        self._op: dict[str, Op] = {id_: walked[at] for at, id_ in index.order}
+        self._op: dict[str, Op] = {id_: walked[at] for at, id_ in index.walk_order}
         self._main = walked[1].regions[0].blocks[0]
         self._facts: dict[str, OpInfo] = {}
         self._values: dict[str, tuple[tuple[str, str], ...]] = {}
-        self._home: dict[str, str] = {}
+        self._block_of: dict[str, str] = {}
         self._body: dict[str, list[str]] = {}
         self._made: list[str] = []
 
@@ -52,6 +52,7 @@ class StablehloDraft:
         return None if id_.startswith(HIDDEN) else self._op.get(id_)
 
     def op(self, id_: str) -> Op:
+        """The operation of an id that is there."""
         return self._op[id_]
 
     def info(self, id_: str) -> OpInfo:
@@ -66,14 +67,14 @@ class StablehloDraft:
             raise Skipped(f"{id_} is a {info.name} that this edit leaves alone")
         return info
 
-    def home(self, id_: str) -> str:
-        return self._home.get(id_) or self.index.home[id_]
+    def block_of(self, id_: str) -> str:
+        return self._block_of.get(id_) or self.index.block_of[id_]
 
     def body(self, block: str) -> Sequence[str]:
         return self._body.get(block) or self.index.body[block]
 
     def position(self, id_: str) -> tuple[str, int]:
-        block = self.home(id_)
+        block = self.block_of(id_)
         return block, self.body(block).index(id_)
 
     def value(self, name: str) -> Value | None:
@@ -117,18 +118,18 @@ class StablehloDraft:
             for id_ in reversed(self.body(block)[:position]):
                 yield from given[id_] if id_ in given else added[id_]
             yield from given[block]
-            holder = self.index.holder[block]
-            if holder is None:
+            parent = self.index.parent_of[block]
+            if parent is None:
                 return
-            block, position = self.position(holder[0])
+            block, position = self.position(parent[0])
 
     # Changing
 
     def insert(self, op: Op, id_: str, info: OpInfo, before: str) -> None:
-        """Take up an operation that has just been put before another one."""
+        """Register an operation that has just been put before another one."""
         block, position = self.position(before)
         self._edit_body(block).insert(position, id_)
-        self._home[id_] = block
+        self._block_of[id_] = block
         self._op[id_] = op
         self._facts[id_] = info
         self._values[id_] = () if id_.startswith(HIDDEN) else info.values(id_)
@@ -147,19 +148,19 @@ class StablehloDraft:
         op.erase()
 
     def _forget(self, id_: str) -> None:
-        self._edit_body(self.home(id_)).remove(id_)
+        self._edit_body(self.block_of(id_)).remove(id_)
         del self._op[id_]
-        for block in self.index.inside.get(id_, ()):
+        for block in self.index.blocks_in.get(id_, ()):
             for inner in list(self.body(block)):
                 self._forget(inner)
 
     def move_to(self, id_: str, before: str) -> None:
         """Move an operation before another one."""
         self._op[id_].move_before(self._op[before])
-        self._edit_body(self.home(id_)).remove(id_)
+        self._edit_body(self.block_of(id_)).remove(id_)
         block, position = self.position(before)
         self._edit_body(block).insert(position, id_)
-        self._home[id_] = block
+        self._block_of[id_] = block
 
     def after(self, id_: str) -> str:
         """The operation that follows one that is not the last of its block."""
@@ -197,7 +198,7 @@ class StablehloDraft:
         return op.results[0]
 
     def hide(self, op: Op, before: str) -> str:
-        """Take up an operation of repair's own that has just been put before another one."""
+        """Register an operation of repair's own that has just been put before another one; returns its id."""
         id_ = f"{HIDDEN}{len(self._made)}"
         self._made.append(id_)
         kind = tuple(str(result.type) for result in op.results)
@@ -241,7 +242,7 @@ class StablehloDraft:
         return found
 
     def repair_inputs(self, id_: str, seed: int) -> None:
-        """Give every operand that is not available where the operation stands one that is."""
+        """Replace every operand that is not available where the operation stands by one that is."""
         op = self._op[id_]
         for number, value in enumerate(list(op.operands)):
             if not self.available(value, op):
@@ -249,7 +250,7 @@ class StablehloDraft:
                 op.operands[number] = found
 
     def repair_uses(self, id_: str, seed: int) -> int:
-        """Give the uses where the results are no longer available others; returns those left."""
+        """Replace results in the uses where they are no longer available; returns how many uses are left."""
         left = 0
         for result in self._op[id_].results:
             for use in list(result.uses):
@@ -276,7 +277,7 @@ class StablehloDraft:
         raise AssertionError(f"{user.name} is in no block that has ids")
 
     def connect(self, id_: str, seed: int) -> bool:
-        """Let one operand of a later operation use the first result, resized if need be."""
+        """Let one operand of a later operation use the first result, resized if need be; False if none can."""
         kind = self.info(id_).results[0]
         same: list[str] = []
         others: list[str] = []
@@ -302,11 +303,11 @@ class StablehloDraft:
             if not user.startswith(HIDDEN):
                 for number in self.info(user).open_slots:
                     yield user, number
-                for block in self.index.inside.get(user, ()):
+                for block in self.index.blocks_in.get(user, ()):
                     yield from self._slots(self.body(block))
 
     def finish(self) -> None:
-        """Take out what repair made and nothing uses any more."""
+        """Remove what repair made and nothing uses any more."""
         for id_ in reversed(self._made):
             op = self._op.get(id_)
             if op is not None and not any(has_uses(result) for result in op.results):

@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 
 from gevolve.ir.edit_kind import Show, Skipped
-from gevolve.ir.edit_kinds import EditKinds
+from gevolve.ir.registry import EditKinds
 from gevolve.ir.seeded import seeded_choice, seeded_hash
 from gevolve.ir.stablehlo.draft import CONSTANTS, StablehloDraft, has_uses
 from gevolve.ir.stablehlo.edit_kind import (
@@ -23,7 +23,7 @@ from gevolve.ir.stablehlo.edit_kind import (
 )
 from gevolve.ir.stablehlo.index import OpInfo
 from gevolve.ir.stablehlo.narrow import narrow_op
-from gevolve.ir.stablehlo.numbers import scaled
+from gevolve.ir.stablehlo.scaling import scaled
 from gevolve.ir.stablehlo.sites import StablehloSites
 from gevolve.ir.stablehlo.tensor import NARROWER, tensor
 

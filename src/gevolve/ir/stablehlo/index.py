@@ -25,7 +25,7 @@ from gevolve.ir.stablehlo.mlir import (
     named,
     source_line_of,
 )
-from gevolve.ir.stablehlo.numbers import scaled
+from gevolve.ir.stablehlo.scaling import scaled
 from gevolve.ir.stablehlo.tensor import NARROWER, tensor
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ UNTOUCHABLE = frozenset(
         "uniform_quantize",
     ]
 )
-"""Operations that edits leave as they are: what they do is not in the program."""
+"""Operations that no edit touches: what they do is not in the program."""
 _FIXED_TYPES = frozenset(
     f"stablehlo.{name}"
     for name in ["constant", "iota", "convert", "bitcast_convert", "real", "imag", "complex", "fft"]
@@ -136,22 +136,22 @@ class StablehloIndex:
 
     def __init__(self, module: Op) -> None:
         self.module = module
-        self.order: list[tuple[int, str]] = []
-        """Where in the walk through all operations each id stands."""
+        self.walk_order: list[tuple[int, str]] = []
+        """Each id with its position in MLIR's walk through all operations."""
         self.info: dict[str, OpInfo] = {}
         self.body: dict[str, tuple[str, ...]] = {}
         """The operations of each block."""
-        self.home: dict[str, str] = {}
+        self.block_of: dict[str, str] = {}
         """The block of each operation."""
-        self.holder: dict[str, tuple[str, int] | None] = {}
-        """The operation and the number of its region that each block is; None for main's."""
+        self.parent_of: dict[str, tuple[str, int] | None] = {}
+        """The operation that holds each block, and the number of its region; None for main's block."""
         self.values: dict[str, tuple[tuple[str, str], ...]] = {}
         """The values that each operation gives and each block takes, with their types."""
         self.type: dict[str, str] = {}
         """The type of each value."""
         self.origins: dict[str, str] = {}
         """The source line of each operation where it is known, and the names of main's arguments."""
-        self.inside: dict[str, list[str]] = {}
+        self.blocks_in: dict[str, list[str]] = {}
         """The blocks that an operation holds."""
         self.operands: dict[str, tuple[str, ...]] = {}
         """The values that each operation uses."""
@@ -162,19 +162,19 @@ class StablehloIndex:
         self._add_block(main.regions[0].blocks[0], None)
         del self._names
 
-    def _add_block(self, block: Block, holder: tuple[str, int] | None) -> None:
+    def _add_block(self, block: Block, parent: tuple[str, int] | None) -> None:
         name = f"b{len(self.body)}"
-        self.holder[name] = holder
-        if holder is not None:
-            self.inside.setdefault(holder[0], []).append(name)
+        self.parent_of[name] = parent
+        if parent is not None:
+            self.blocks_in.setdefault(parent[0], []).append(name)
         self.body[name] = ()
-        self.values[name] = tuple(self._add_arguments(block, holder))
+        self.values[name] = tuple(self._add_arguments(block, parent))
         body: list[str] = []
         for view in block.operations:
             operation = view.operation
             id_ = f"o{len(self.info)}"
             body.append(id_)
-            self.home[id_] = name
+            self.block_of[id_] = name
             self._add(operation, id_)
             if operation.name in OPEN:
                 for number, inner in enumerate(blocks_of(operation)):
@@ -184,7 +184,7 @@ class StablehloIndex:
         self.body[name] = tuple(body)
 
     def _add(self, operation: Op, id_: str) -> None:
-        self.order.append((self._walked, id_))
+        self.walk_order.append((self._walked, id_))
         self._walked += 1
         self.operands[id_] = tuple(self._names.get(value, "") for value in operation.operands)
         results = tuple(intern(str(result.type)) for result in operation.results)
@@ -214,16 +214,16 @@ class StablehloIndex:
                     block.erase_argument(0)
 
     def _add_arguments(
-        self, block: Block, holder: tuple[str, int] | None
+        self, block: Block, parent: tuple[str, int] | None
     ) -> Iterator[tuple[str, str]]:
         """Rename the arguments of a block to their ids, which takes new ones."""
-        prefix = "a" if holder is None else f"{'c' if holder[1] == 0 else 'b'}{holder[0][1:]}."
+        prefix = "a" if parent is None else f"{'c' if parent[1] == 0 else 'b'}{parent[0][1:]}."
         shown = prefix.replace("c", "b")
         old = list(block.arguments)
         for number, argument in enumerate(old):
             name = f"{prefix}{number}"
             label = _label(argument.location)
-            if holder is None and label is not None:
+            if parent is None and label is not None:
                 self.origins[name] = label
             renamed = block.add_argument(argument.type, named(f"{shown}{number}"))
             argument.replace_all_uses_with(renamed)

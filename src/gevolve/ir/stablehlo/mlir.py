@@ -34,8 +34,8 @@ Location: TypeAlias = Any
 
 _untyped: Any = _jax
 _dialect: Any = _stablehlo
-REMEMBERED = 8
-"""So many modules are kept beside the text that they were printed as."""
+CACHED = 8
+"""How many modules are cached by their text."""
 _LINE = re.compile(r'":(\d+):\d+')
 _OWN = str(Path(__file__).parent)
 _live: OrderedDict[str, Op] = OrderedDict()
@@ -84,7 +84,7 @@ def remember(text: str, module: Op) -> None:
     """Keep a module, which must not be changed any more, for whoever asks for its text next."""
     _live[text] = module
     _live.move_to_end(text)
-    while len(_live) > REMEMBERED:
+    while len(_live) > CACHED:
         _live.popitem(last=False)
 
 

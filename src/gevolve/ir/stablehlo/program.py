@@ -1,4 +1,4 @@
-"""ML programs in StableHLO as a `Program`: load once, then apply patch after patch to it."""
+"""A program that is an ML model in StableHLO."""
 
 from __future__ import annotations
 

@@ -21,14 +21,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TRIES = 64
-MANY = 10.0
-"""A loop counts as so many runs at most, and as so many if its trip count is not known."""
+"""How many operations are drawn by weight before all that are allowed are looked at."""
+MOST_TRIPS = 10.0
+"""The most trips that a loop counts for; also the guess if its trip count is not known."""
 CONDITION = 0.05
-"""The condition of a loop is drawn this often, relative to its body: changed, it may not end."""
+"""The weight of a loop's condition, relative to its body: a changed condition may never end."""
 
 
 class StablehloSites:
-    """The operations of a program, with the weight of each."""
+    """What edits are drawn from: the operations of a program, weighted by a guess of their cost."""
 
     def __init__(self, index: StablehloIndex) -> None:
         self.index = index
@@ -36,7 +37,8 @@ class StablehloSites:
         runs = {name: self._runs(name) for name in index.body}
         self._ids = list(index.info)
         weights = np.asarray(
-            [runs[index.home[id_]] * _work(info) for id_, info in index.info.items()], np.float64
+            [runs[index.block_of[id_]] * _work(info) for id_, info in index.info.items()],
+            np.float64,
         )
         self._sums = np.cumsum(weights) / weights.sum()
         self._sums[-1] = 1.0
@@ -48,7 +50,7 @@ class StablehloSites:
         *,
         other_than: str | None = None,
     ) -> str | None:
-        """An operation that is allowed; None if none turns up."""
+        """Draw an operation that is allowed; None if there is none."""
         info = self.index.info
         for _ in range(TRIES):
             found = self._ids[int(np.searchsorted(self._sums, rng.random(), side="right"))]
@@ -59,7 +61,7 @@ class StablehloSites:
 
     def follows(self, one: str, other: str) -> bool:
         """Whether the other operation comes right after the one."""
-        body = self.index.body[self.index.home[one]]
+        body = self.index.body[self.index.block_of[one]]
         return body[body.index(one) + 1] == other
 
     def values(self, target: str, number: int, *, resized: bool) -> list[str]:
@@ -75,18 +77,22 @@ class StablehloSites:
 
     def _runs(self, block: str) -> float:
         """How often a block runs, as far as the text says."""
-        holder = self.index.holder[block]
-        if holder is None:
+        parent = self.index.parent_of[block]
+        if parent is None:
             return 1.0
-        outer = self._runs(self.index.home[holder[0]])
-        if self.index.info[holder[0]].name != "stablehlo.while":
+        outer = self._runs(self.index.block_of[parent[0]])
+        if self.index.info[parent[0]].name != "stablehlo.while":
             return outer
-        trips = MANY if (count := self._trips(holder[0])) is None else min(MANY, float(count))
-        return outer * trips * (CONDITION if holder[1] == 0 else 1.0)
+        trips = (
+            MOST_TRIPS
+            if (count := self._trips(parent[0])) is None
+            else min(MOST_TRIPS, float(count))
+        )
+        return outer * trips * (CONDITION if parent[1] == 0 else 1.0)
 
     def _trips(self, loop: str) -> int | None:
         """The bound of a counting loop, if it is a constant."""
-        condition = next(b for b, h in self.index.holder.items() if h == (loop, 0))
+        condition = next(b for b, h in self.index.parent_of.items() if h == (loop, 0))
         for id_ in self.index.body[condition]:
             if self.index.info[id_].name == "stablehlo.compare":
                 for name in self.index.operands[id_]:

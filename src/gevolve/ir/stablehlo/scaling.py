@@ -1,4 +1,4 @@
-"""Constants times powers of two."""
+"""Multiplies constants by powers of two."""
 
 from __future__ import annotations
 
