@@ -162,8 +162,7 @@ def test_follows_a_run(browser, tmp_path):
                 feed.refresh()
                 browser.wait(f"{evaluations} === {40 * round_}")
             assert browser.run("document.querySelector('.pill').textContent") == "running"
-            before = browser.run("document.querySelectorAll('#front .member').length")
-            assert before
+            assert browser.wait("document.querySelectorAll('#front .member').length")
         feed.refresh()
         browser.wait("document.querySelector('.pill').textContent !== 'running'")
     finally:

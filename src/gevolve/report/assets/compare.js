@@ -173,43 +173,21 @@ function frontsChart(runs, names, colours) {
     (width) => {
       const all = entries.flat(),
         inexact = all.filter((entry) => !entry.exact).map((entry) => entry.error);
-      const left = 64,
-        top = 30,
-        height = inexact.length ? 340 : 150,
-        box = { left, top, width: width - left - 16, height: height - top - 46 },
-        strip = 34;
+      const height = inexact.length ? 340 : 150;
       const low = Math.min(...all.map((entry) => entry.ratio), 1),
         reach = Math.max(0.02, 1 - low);
-      const x = linear([low - reach * 0.1, 1 + reach * 0.2], [left, left + box.width]);
-      const floor = top + box.height - strip - 10,
-        e0 = Math.min(...inexact),
-        e1 = Math.max(...inexact),
-        wide = e1 / e0 > 12;
-      const y = wide
-        ? logarithmic([e0 * 0.8, e1 * 1.25], [floor, top])
-        : linear([Math.max(0, e0 - (e1 - e0 || e0) * 0.1), e1 + (e1 - e0 || e1) * 0.1], [floor, top]);
-      const middle = top + box.height - strip / 2,
-        at = (entry) => [x(entry.ratio), entry.exact ? middle : y(entry.error)];
+      const { x, y, middle, background } = plane(width, {
+        times: [low - reach * 0.1, 1 + reach * 0.2],
+        errors: inexact,
+        exact: true,
+        strip: 34,
+        height,
+      });
+      const at = (entry) => [x(entry.ratio), entry.exact ? middle : y(entry.error)];
       const root = s(
         'svg',
         { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': 'fronts of the runs' },
-        s('rect', {
-          x: left,
-          y: top + box.height - strip,
-          width: box.width,
-          height: strip,
-          class: 'strip',
-          rx: 4,
-        }),
-        s('text', { x: left - 8, y: middle + 4, 'text-anchor': 'end', class: 'word' }, 'exact'),
-        axis(box, x, y, {
-          xTicks: ticks(...x.domain, width / 100),
-          xFormat: (v) => String(+v.toFixed(4)),
-          xLabel: 'time, relative to the unedited program',
-          yTicks: inexact.length ? (wide ? decades(...y.domain) : ticks(...y.domain, 5)) : [],
-          yLabel: inexact.length ? 'error' : '',
-        }),
-        s('line', { x1: x(1), x2: x(1), y1: top, y2: top + box.height, class: 'unedited' }),
+        background(),
       );
       entries.forEach((list, n) => {
         if (list.length > 1)

@@ -13,29 +13,15 @@ function frontChart(data) {
       const now = data.history.generation[position];
       const inexact = p.error.filter((e) => e > rounding),
         someExact = inexact.length < p.error.length;
-      const left = 64,
-        right = 16,
-        top = 30,
-        bottom = 46,
-        strip = someExact ? (inexact.length ? 74 : 264) : 0;
-      const height = inexact.length ? 430 : 340;
-      const box = { left, top, width: width - left - right, height: height - top - bottom };
-      const x = linear(ratioDomain(data), [left, left + box.width]);
-      const floor = top + box.height - strip - (someExact ? 12 : 0);
-      let low = Infinity,
-        high = 0;
-      for (const e of inexact) {
-        if (e < low) low = e;
-        if (e > high) high = e;
-      }
-      const wide = high / low > 12;
-      const y = wide
-        ? logarithmic([low * 0.8, high * 1.25], [floor, top])
-        : linear(
-            [Math.max(0, low - (high - low || low) * 0.1), high + (high - low || high) * 0.1],
-            [floor, top],
-          );
-      const middle = top + box.height - strip / 2;
+      const strip = someExact ? (inexact.length ? 74 : 264) : 0,
+        height = inexact.length ? 430 : 340;
+      const { x, y, middle, background } = plane(width, {
+        times: ratioDomain(data),
+        errors: inexact,
+        exact: someExact,
+        strip,
+        height,
+      });
       const place = (n, flat) => {
         const ratio = ratioOf(data, n);
         if (ratio > x.domain[1]) return null;
@@ -63,33 +49,7 @@ function frontChart(data) {
         visible: (n) => p.generation[n] <= now,
         alt: 'Front: time ratio against error',
         overlay: () => {
-          const g = s('g', {});
-          if (someExact) {
-            g.append(
-              s('rect', {
-                x: left,
-                y: top + box.height - strip,
-                width: box.width,
-                height: strip,
-                class: 'strip',
-                rx: 4,
-              }),
-              s('text', { x: left - 8, y: middle + 4, 'text-anchor': 'end', class: 'word' }, 'exact'),
-            );
-          }
-          g.append(
-            axis(box, x, y, {
-              xTicks: ticks(...x.domain, width / 100),
-              xFormat: (v) => String(+v.toFixed(4)),
-              xLabel: 'time, relative to the unedited program  (less is faster)',
-              yTicks: inexact.length ? (wide ? decades(...y.domain) : ticks(...y.domain, 5)) : [],
-              yLabel: inexact.length ? 'error' : '',
-            }),
-          );
-          g.append(
-            s('line', { x1: x(1), x2: x(1), y1: top, y2: top + box.height, class: 'unedited' }),
-            s('text', { x: x(1) + 6, y: top + 4, class: 'word' }, 'unedited'),
-          );
+          const g = background();
           const ghosts = [];
           for (let n = 0; n < position; n++) if (data.history.front[n]) ghosts.push(n);
           ghosts.slice(-9, -1).forEach((n, k, all) => {

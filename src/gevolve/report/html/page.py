@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 
 SCRIPTS = (
-    *("core.js", "charts.js", "cloud.js", "front.js", "headline.js", "views.js", "change.js"),
-    *("run.js", "compare.js", "main.js"),
+    *("core.js", "charts.js", "plane.js", "cloud.js", "front.js", "headline.js", "views.js"),
+    *("change.js", "run.js", "compare.js", "main.js"),
 )
 """In the order in which they build on each other."""
 _ICON = (
