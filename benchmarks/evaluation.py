@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 
-from gevolve.evaluate.pool import Local
+from gevolve.evaluate.pool import Pool
 from gevolve.evaluate.verdict import Evaluation
 from gevolve.patch import Patch
 from gevolve.program import Profile, Program
@@ -34,7 +34,7 @@ def draw(program: Program, profile: Profile, count: int) -> list[Patch]:
 
 def judge(spec: Spec, program: Program, workers: int) -> tuple[float, list[Evaluation]]:
     """Seconds to judge the patches once all workers are ready, and the evaluations."""
-    with Local(spec, device=DEVICE, workers=workers) as evaluator:
+    with Pool(spec, device=DEVICE, workers=workers) as evaluator:
         profile = evaluator.prepare().profile
         for key in range(4 * workers):
             evaluator.submit(key, Patch())  # so that all of them are

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from gevolve.evaluate.pool import Local
+from gevolve.evaluate.pool import Pool
 from gevolve.patch import Patch
 from gevolve.run.config import Config
 from gevolve.run.store import Store
@@ -24,7 +24,7 @@ def make(folder: Path, *patches: str, device="puzzle", tolerance=0.0, workers=2)
     )  # fmt: skip
     with (
         Store.create(folder, msgspec.to_builtins(config), program.digest, program.text) as store,
-        Local(SPEC, device=device, workers=workers, tolerance=tolerance) as evaluator,
+        Pool(SPEC, device=device, workers=workers, tolerance=tolerance) as evaluator,
     ):
         baseline = evaluator.prepare("search")
         store.set("bound", baseline.tolerance)

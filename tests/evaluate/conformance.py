@@ -312,7 +312,18 @@ class EvaluatorConformance:
         [evaluation] = self.judge("right 9 #1")
         stages = evaluation.seconds
         assert stages.keys() == {
-            *("fork", "apply", "verify", "build", "open", "run", "judge", "end", "total"),
+            *(
+                "fork",
+                "apply",
+                "verify",
+                "build",
+                "compile",
+                "open",
+                "run",
+                "judge",
+                "end",
+                "total",
+            ),
         }
         assert all(value >= 0 for value in stages.values())
 

@@ -15,7 +15,7 @@ def workers_of(main: int) -> list[int]:
         except (OSError, IndexError):
             continue
         if (
-            b"gevolve.evaluate.worker.worker" in words
+            b"gevolve.evaluate.worker.main" in words
             and words[-2] == str(main).encode()
             and state != "Z"
         ):

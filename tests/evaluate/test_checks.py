@@ -8,7 +8,7 @@ import pytest
 
 from gevolve.device.base import Hazard
 from gevolve.device.sim import Sim
-from gevolve.evaluate.child import tasks
+from gevolve.evaluate.child.main import Problem
 from gevolve.evaluate.verdict import Verdict
 from gevolve.evaluate.worker.judge import Fault, check_hazards, check_order
 from gevolve.evaluate.worker.trial import Trial
@@ -84,14 +84,14 @@ TRIALS = []
 def children_end():
     yield
     for judge in TRIALS:
-        judge.rest()
+        judge.end_child()
 
 
 @cache
 def trial(name):
     workload = find(name)[0]
     program = Alternatives(workload.load(), {})
-    bench = tasks.Bench(workload, program, Sim(), workload.cases("search"))
+    bench = Problem(workload, program, Sim(), workload.cases("search"))
     TRIALS.append(Trial(bench, "search", tolerance=None, patience=20.0))
     return TRIALS[-1], program, workload
 
@@ -189,9 +189,9 @@ def checks_of(body, folder):
         "{ __shared__ volatile float tile[64]; int t = threadIdx.x;" + body + "}"
     )
     workload = Small(path)
-    bench = tasks.Bench(workload, workload.load(), Sim(), workload.cases("search"))
+    bench = Problem(workload, workload.load(), Sim(), workload.cases("search"))
     judge = Trial(bench, "search", tolerance=None, patience=20.0)
-    judge.rest()
+    judge.end_child()
     assert judge.baseline.evaluation.ok
     return judge._unedited.checks.named
 

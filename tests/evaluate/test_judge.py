@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from gevolve.evaluate.child.sandbox import GaveUpError, GoneError, LateError
-from gevolve.evaluate.protocol import Failed, GarbledError, Header
+from gevolve.evaluate.child.process import ChildEndedError, ChildFailedError, DeadlineError
+from gevolve.evaluate.protocol import Failed, Header, MalformedMessageError
 from gevolve.evaluate.verdict import Verdict
 from gevolve.evaluate.worker import judge
 from gevolve.workload.base import Case, KernelWorkload, relative_error
@@ -19,20 +19,20 @@ ARRAYS = hnp.arrays(
 
 
 def failed(how):
-    return GaveUpError(Failed(how, "why", {}))
+    return ChildFailedError(Failed(how, "why", {}))
 
 
 @pytest.mark.parametrize(
     ("error", "verdict", "detail"),
     [
-        (LateError(), "timeout", "not done after 5 s"),
-        (GoneError(-signal.SIGSEGV, ""), "crash", "SIGSEGV"),
-        (GoneError(-signal.SIGABRT, "LLVM ERROR: x"), "crash", "SIGABRT: LLVM ERROR: x"),
-        (GoneError(-64, ""), "crash", "SIGRTMAX"),
-        (GoneError(-50, ""), "crash", "signal 50"),
-        (GoneError(3, ""), "crash", "exited with status 3 before it was done"),
-        (GoneError(None, ""), "crash", "closed its channel"),
-        (GarbledError("noise"), "crash", "spoiled its channel: noise"),
+        (DeadlineError(), "timeout", "not done after 5 s"),
+        (ChildEndedError(-signal.SIGSEGV, ""), "crash", "SIGSEGV"),
+        (ChildEndedError(-signal.SIGABRT, "LLVM ERROR: x"), "crash", "SIGABRT: LLVM ERROR: x"),
+        (ChildEndedError(-64, ""), "crash", "SIGRTMAX"),
+        (ChildEndedError(-50, ""), "crash", "signal 50"),
+        (ChildEndedError(3, ""), "crash", "exited with status 3 before it was done"),
+        (ChildEndedError(None, ""), "crash", "closed its channel"),
+        (MalformedMessageError("noise"), "crash", "spoiled its channel: noise"),
         (failed("compile"), "compile", "why"),
         (failed("fuel"), "fuel", "why"),
         (failed("memory"), "memory", "why"),

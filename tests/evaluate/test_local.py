@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from gevolve.errors import EvaluationError, OptionError, WorkloadError
-from gevolve.evaluate.pool import Local
+from gevolve.evaluate.pool import Pool
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Patch
 from tests import ROOT
@@ -21,7 +21,7 @@ class TestLocal(EvaluatorConformance):
     """With two workers, so that the order of results is left to chance."""
 
     def make(self, spec, *, workers=2, **options):
-        return Local(spec, workers=workers, **options)
+        return Pool(spec, workers=workers, **options)
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +39,7 @@ def test_a_thousand_variants_of_which_three_in_ten_are_hostile():
     kinds = bad[:300] + ["right"] * 400 + ["wrong"] * 150
     kinds += ["neutral"] * 50 + ["strays", "escapes"] * 50
     random.Random(1).shuffle(kinds)
-    with Local(toy(), device="toy", workers=2, patience=2.0) as evaluator:
+    with Pool(toy(), device="toy", workers=2, patience=2.0) as evaluator:
         deadline = evaluator.prepare().deadline
         for number, kind in enumerate(kinds):
             evaluator.submit(number, patch(kind, number))
@@ -55,7 +55,7 @@ def test_a_thousand_variants_of_which_three_in_ten_are_hostile():
 
 
 def test_variants_that_end_their_worker_are_tried_again_and_then_judged():
-    with Local(toy(), device="toy", workers=2) as evaluator:
+    with Pool(toy(), device="toy", workers=2) as evaluator:
         for number in range(12):
             evaluator.submit(number, patch("hunts" if number % 4 == 1 else "right", number))
         results = dict(evaluator.results())
@@ -68,7 +68,7 @@ def test_variants_that_end_their_worker_are_tried_again_and_then_judged():
     ("name", "verdict"), [("FragileJudge", Verdict.CRASH), ("HangingJudge", Verdict.TIMEOUT)]
 )
 def test_judges_that_take_the_worker_down(name, verdict):
-    with Local(toy(name), device="toy", workers=2, patience=0.3) as evaluator:
+    with Pool(toy(name), device="toy", workers=2, patience=0.3) as evaluator:
         for number in range(6):
             evaluator.submit(number, patch("magic" if number == 2 else "right", number))
         results = dict(evaluator.results())
@@ -78,7 +78,7 @@ def test_judges_that_take_the_worker_down(name, verdict):
 
 def test_killed_workers_are_replaced_and_nothing_is_lost():
     rng = random.Random(2)
-    with Local(toy(), device="toy", workers=2) as evaluator:
+    with Pool(toy(), device="toy", workers=2) as evaluator:
         reference = {}
         for number in range(60):
             evaluator.submit(number, patch("right", number))
@@ -94,7 +94,7 @@ def test_killed_workers_are_replaced_and_nothing_is_lost():
 
 
 def test_a_killed_child_is_a_crash():
-    with Local(toy("Brief"), device="toy") as evaluator:
+    with Pool(toy("Brief"), device="toy") as evaluator:
         evaluator.prepare()
         evaluator.submit(0, patch("right", 1))
         evaluator.submit(1, patch("right", 2))
@@ -110,7 +110,7 @@ def test_a_killed_child_is_a_crash():
 
 
 def test_a_stopped_worker_is_replaced():
-    with Local(toy(), device="toy", patience=0.3) as evaluator:
+    with Pool(toy(), device="toy", patience=0.3) as evaluator:
         evaluator.prepare()
         [worker] = workers_of(os.getpid())
         os.kill(worker, 19)
@@ -120,7 +120,7 @@ def test_a_stopped_worker_is_replaced():
 
 
 def test_an_idle_worker_may_be_killed():
-    with Local(toy(), device="toy") as evaluator:
+    with Pool(toy(), device="toy") as evaluator:
         evaluator.prepare()
         os.kill(workers_of(os.getpid())[0], 9)
         evaluator.submit(0, patch("right", 1))
@@ -130,7 +130,7 @@ def test_an_idle_worker_may_be_killed():
 
 def test_workers_that_never_get_ready():
     with (
-        Local(toy("DyingWorker"), device="toy", workers=2) as evaluator,
+        Pool(toy("DyingWorker"), device="toy", workers=2) as evaluator,
         pytest.raises(EvaluationError, match=r"before they are ready \(SIGKILL\)"),
     ):
         evaluator.prepare()
@@ -140,14 +140,14 @@ def test_workers_that_cannot_start(tmp_path, monkeypatch):
     (tmp_path / "msgspec.py").write_text("raise ImportError('msgspec is broken here')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with (
-        Local(toy(), device="toy", workers=2) as evaluator,
+        Pool(toy(), device="toy", workers=2) as evaluator,
         pytest.raises(EvaluationError, match="ImportError: msgspec is broken here"),
     ):
         evaluator.prepare()
 
 
 def test_workers_that_disagree():
-    with Local(toy("Disagreeing"), device="toy", workers=2) as evaluator:
+    with Pool(toy("Disagreeing"), device="toy", workers=2) as evaluator:
         evaluator.prepare()
         for number in range(50):
             evaluator.submit(number, patch("right", number))
@@ -160,14 +160,14 @@ def test_more_news_than_a_socket_holds():
         ("search", Evaluation(verdict=Verdict.WRONG, detail="x" * 200, artefact=f"{n:064x}"))
         for n in range(20_000)
     ]
-    with Local(toy(), device="toy", workers=2, known=known) as evaluator:
+    with Pool(toy(), device="toy", workers=2, known=known) as evaluator:
         for number in range(8):
             evaluator.submit(number, patch("right", number))
         assert all(evaluation.ok for _, evaluation in evaluator.results())
 
 
 def test_what_one_worker_learns_the_others_are_told():
-    with Local(toy(), device="toy", workers=2) as evaluator:
+    with Pool(toy(), device="toy", workers=2) as evaluator:
         for number in range(200):
             evaluator.submit(number, patch("right", number % 10, seed=number))
         results = dict(evaluator.results())
@@ -178,7 +178,7 @@ def test_what_one_worker_learns_the_others_are_told():
 
 
 def test_nothing_reaches_the_terminal(capfd):
-    with Local(toy(), device="toy") as evaluator:
+    with Pool(toy(), device="toy") as evaluator:
         for kind in ("prints", "aborts", "build-abort", "raises", "exits", "segv"):
             evaluator.submit(kind, patch(kind))
         assert len(list(evaluator.results())) == 6
@@ -189,8 +189,8 @@ def test_nothing_reaches_the_terminal(capfd):
 def test_all_go_when_the_main_process_is_killed(kind):
     script = textwrap.dedent(f"""
         from tests.evaluate.conformance import patch, toy
-        from gevolve.evaluate.pool import Local
-        evaluator = Local(toy(), device="toy", workers=2, patience=60)
+        from gevolve.evaluate.pool import Pool
+        evaluator = Pool(toy(), device="toy", workers=2, patience=60)
         evaluator.prepare()
         for number in range(4):
             evaluator.submit(number, patch({kind!r}, number))
@@ -212,8 +212,8 @@ def test_an_interrupt_reaches_the_main_process_only():
     script = textwrap.dedent("""
         import sys
         from tests.evaluate.conformance import patch, toy
-        from gevolve.evaluate.pool import Local
-        with Local(toy("Brief"), device="toy", workers=2) as evaluator:
+        from gevolve.evaluate.pool import Pool
+        with Pool(toy("Brief"), device="toy", workers=2) as evaluator:
             evaluator.prepare()
             for number in range(1000):
                 evaluator.submit(number, patch("right", number))
@@ -241,15 +241,15 @@ def test_an_interrupt_reaches_the_main_process_only():
 def test_a_file_that_searches_when_imported_is_refused(tmp_path):
     file = tmp_path / "script.py"
     file.write_text(
-        "from gevolve.evaluate.pool import Local\n"
+        "from gevolve.evaluate.pool import Pool\n"
         "from tests.evaluate.toy import Toy\n"
         "class Mine(Toy): pass\n"
-        "Local(Mine(), device='toy')\n"
+        "Pool(Mine(), device='toy')\n"
     )
     script = f"""
-from gevolve.evaluate.pool import Local
+from gevolve.evaluate.pool import Pool
 from gevolve.workload.locate import Spec
-with Local(Spec({str(file)!r}, "Mine"), device="toy") as evaluator:
+with Pool(Spec({str(file)!r}, "Mine"), device="toy") as evaluator:
     evaluator.prepare()
 """
     done = subprocess.run(
@@ -260,7 +260,7 @@ with Local(Spec({str(file)!r}, "Mine"), device="toy") as evaluator:
 
 def test_no_worker_is_no_evaluator():
     with pytest.raises(OptionError, match="0 workers"):
-        Local(toy(), device="toy", workers=0)
+        Pool(toy(), device="toy", workers=0)
 
 
 def test_a_workload_that_is_in_no_file():
@@ -270,11 +270,11 @@ def test_a_workload_that_is_in_no_file():
         namespace,
     )
     with pytest.raises(WorkloadError, match="Python file"):
-        Local(namespace["Mine"]())  # type: ignore[operator]
+        Pool(namespace["Mine"]())  # type: ignore[operator]
 
 
 def test_patches_arrive_as_they_were_sent():
-    with Local(toy(), device="toy") as evaluator:
+    with Pool(toy(), device="toy") as evaluator:
         evaluator.submit("a", Patch.parse("right 1 #1; skip x y #ff; right 2 #2"))
         [(_, evaluation)] = evaluator.results()
     assert (evaluation.skipped, evaluation.time) == (1, 2142 - 2 * 3)

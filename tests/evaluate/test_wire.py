@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gevolve.device.base import Usage
 from gevolve.evaluate import protocol
-from gevolve.evaluate.protocol import Failed, FromChild, GarbledError, Header, Inbox, Ran
+from gevolve.evaluate.protocol import Failed, FromChild, Header, Inbox, MalformedMessageError, Ran
 
 MESSAGES = st.one_of(
     st.builds(Failed, st.text(), st.text(), st.just({"run": 1.0})),
@@ -53,7 +53,7 @@ def test_missing_never_reads_beyond_the_message(message, rest):
 def test_noise_is_garbled_or_incomplete(noise):
     box = inbox(largest=100)
     box.feed(noise)
-    with contextlib.suppress(GarbledError):
+    with contextlib.suppress(MalformedMessageError):
         assert all(isinstance(m, Ran | Failed) for m in box.messages())
 
 
@@ -64,14 +64,14 @@ def test_a_flipped_bit_never_raises_anything_else(message, data):
     stream[at] ^= 1 << data.draw(st.integers(0, 7))
     box = inbox()
     box.feed(bytes(stream))
-    with contextlib.suppress(GarbledError):
+    with contextlib.suppress(MalformedMessageError):
         list(box.messages())
 
 
 def test_frames_that_are_too_long_are_refused_before_they_are_read():
     box = inbox(largest=10)
     box.feed((11).to_bytes(4, "little"))
-    with pytest.raises(GarbledError, match="a frame of 11 bytes"):
+    with pytest.raises(MalformedMessageError, match="a frame of 11 bytes"):
         _ = box.missing
 
 
@@ -79,7 +79,7 @@ def test_deep_nesting_is_garbled():
     body = b"\x91" * 5000
     box = inbox()
     box.feed(len(body).to_bytes(4, "little") + body)
-    with pytest.raises(GarbledError):
+    with pytest.raises(MalformedMessageError):
         box.take()
 
 
@@ -87,7 +87,7 @@ def test_deep_nesting_is_garbled():
     ("dtype", "shape"), [("|O8", (1,)), ("<f4,<f4", (1,)), ("float32", (1,)), ("<f4", (-1,))]
 )
 def test_only_arrays_of_numbers_have_a_size(dtype, shape):
-    with pytest.raises(GarbledError):
+    with pytest.raises(MalformedMessageError):
         _ = Header("y", dtype, shape).nbytes
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from gevolve.device.base import Limits, Stopped
 from gevolve.device.registry import open_device
-from gevolve.evaluate.pool import Local
+from gevolve.evaluate.pool import Pool
 from gevolve.evaluate.verdict import Verdict
 from gevolve.ir.llvm.source import read
 from gevolve.patch import Edit, Patch
@@ -106,7 +106,7 @@ def test_a_patch_that_drops_the_last_write_is_not_ok(workload):
     last = max(n for n, line in enumerate(lines) if re.search(r"^  (store|.* atomicrmw) ", line))
     edit = Edit("delete", (f"i{last}",), 1)
     assert re.search("store|atomicrmw", program.describe(edit).sentence)
-    with Local(workload, workers=1) as evaluator:
+    with Pool(workload, workers=1) as evaluator:
         assert evaluator.prepare().evaluation.ok
         evaluator.submit("honest", Patch())
         evaluator.submit("cheat", Patch((edit,)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gevolve.analyze.kept import last_draw
 from gevolve.errors import StoreError
-from gevolve.evaluate.pool import Local
+from gevolve.evaluate.pool import Pool
 from gevolve.run.config import Config, read_config, settings_of
 from gevolve.run.store import Row, Store, parse_id
 from gevolve.run.tally import Tally, result_of, tally
@@ -124,8 +124,8 @@ def opened(
         store.check_program(program.digest)
         say("starting workers")
 
-        def evaluator(device: str, known: Iterable[tuple[Split, Evaluation]] = ()) -> Local:
-            return Local(
+        def evaluator(device: str, known: Iterable[tuple[Split, Evaluation]] = ()) -> Pool:
+            return Pool(
                 config.spec,
                 program=program,
                 device=device,

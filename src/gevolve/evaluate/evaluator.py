@@ -1,7 +1,8 @@
-"""What every evaluator offers: patches in, evaluations out, in whatever order they finish."""
+"""The interface of evaluators: patches go in, evaluations come out in whatever order they finish."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator
-from typing import Protocol, Self
+from typing import Self
 
 from gevolve.evaluate.protocol import Baseline
 from gevolve.evaluate.verdict import Evaluation
@@ -11,28 +12,30 @@ from gevolve.workload.base import Split
 __all__ = ["Baseline", "Evaluator"]
 
 
-class Evaluator(Protocol):
-    """Judges patches, several at a time; also a context manager that closes itself."""
+class Evaluator(ABC):
+    """Judges patches, several at a time. It is a context manager that closes itself."""
 
+    @abstractmethod
     def prepare(self, split: Split = "search") -> Baseline:
         """Run the unedited program on a split; raises `GevolveError` if that is not possible."""
-        ...
 
+    @abstractmethod
     def submit(self, key: Hashable, patch: Patch, split: Split = "search") -> None:
-        """Have a patch judged; its evaluation comes out of `results` under this key."""
-        ...
+        """Queue a patch; `results` yields its evaluation under this key."""
 
+    @abstractmethod
     def results(self) -> Iterator[tuple[Hashable, Evaluation]]:
-        """Evaluations as they finish, in any order, until none is outstanding.
+        """Yield evaluations as they finish, in any order, until none is outstanding.
 
-        Between two of them more may be submitted, which then come out of the same iterator.
+        More patches may be submitted between two results; the same iterator yields them too.
         """
-        ...
 
+    @abstractmethod
     def close(self) -> None:
-        """End all processes; what is outstanding is dropped."""
-        ...
+        """End all processes and drop what is outstanding."""
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(self, *_: object) -> None: ...
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,4 +1,4 @@
-"""The evaluator of one machine: worker processes, each with a job in hand and one in reserve."""
+"""The evaluator of one machine: a pool of worker processes, each with a job and one in reserve."""
 
 import os
 import sys
@@ -7,33 +7,35 @@ from collections import deque
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
-from typing import Self
 
 import msgspec
 
 from gevolve import errors
 from gevolve.device.registry import worker_devices
 from gevolve.errors import EvaluationError, GevolveError, OptionError, WorkloadError
-from gevolve.evaluate.process import MARKER, Process
+from gevolve.evaluate.evaluator import Evaluator
 from gevolve.evaluate.protocol import Baseline, FromWorker, Job, Prepare, Refused, Start
 from gevolve.evaluate.verdict import Evaluation, Verdict
+from gevolve.evaluate.worker.process import MARKER, WorkerProcess
 from gevolve.patch import Patch
 from gevolve.program import Program
 from gevolve.workload.base import Split, Workload
 from gevolve.workload.locate import Spec, load_workload, spec_of
 
 _TRIES = 2
-"""A patch that takes this many workers with it is judged for it."""
-_STILLBORN = 3
-"""So many workers in a row may be killed before they are ready."""
+"""A patch that ends this many workers is judged for it."""
+_MAX_FAILED_STARTS = 3
+"""This many workers in a row may be killed before one is ready."""
 _SETUP = 1900.0
-"""Seconds that a worker may take to get ready for a split."""
+"""Seconds that a worker may take to prepare a split."""
 _MARGIN = 0.5
-"""Seconds beyond the deadline that a worker has to report a timeout itself."""
+"""Seconds after the deadline within which a worker must report a timeout itself."""
 
 
 @dataclass(slots=True)
 class _Task:
+    """A submitted patch."""
+
     number: int
     key: Hashable
     patch: str
@@ -41,16 +43,16 @@ class _Task:
     tries: int = 0
 
 
-_Worker = Process[_Task]
+_Worker = WorkerProcess[_Task]
 
 
-class Local:
+class Pool(Evaluator):
     """Judges patches in `workers` processes on this machine.
 
-    `tolerance` is the error up to which a variant is `ok` (at least the workload's `rounding`),
-    `patience` the least number of seconds that a variant is given, and `known` what was learnt
-    before with the same workload, device and tolerance: artefacts that need not be run again.
-    `program` saves loading the workload's program, and `draw` chooses the fresh cases.
+    `tolerance` is the error up to which a variant is `ok` (at least the workload's `rounding`).
+    `patience` is the least number of seconds that a variant is given. `known` holds earlier
+    evaluations with the same workload, device and tolerance: their artefacts are not run again.
+    `program` saves loading the workload's program, and `draw` is the seed of the fresh cases.
     """
 
     def __init__(
@@ -82,7 +84,7 @@ class Local:
         self._done: deque[tuple[Hashable, Evaluation]] = deque()
         self._outstanding = 0
         self._submitted = 0
-        self._stillborn = 0
+        self._failed_starts = 0
         self._known: set[tuple[Split, str]] = set()
         self._learnt: list[tuple[Split, Evaluation]] = []
         for split, evaluation in known:
@@ -93,16 +95,10 @@ class Local:
         for name in self._devices:
             self._spawn(name)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    # --- what users of an evaluator call ---------------------------------------------------------
+    # --- the interface ---------------------------------------------------------------------------
 
     def prepare(self, split: Split = "search") -> Baseline:
-        """Run the unedited program on a split; the first worker that is done answers."""
+        """Run the unedited program on a split in every worker; the first answer is returned."""
         self._check_open()
         if split not in self._asked:
             self._asked.add(split)
@@ -113,7 +109,7 @@ class Local:
         return self._baselines[split]
 
     def submit(self, key: Hashable, patch: Patch, split: Split = "search") -> None:
-        """Have a patch judged; its evaluation comes out of `results` under this key."""
+        """Queue a patch; `results` yields its evaluation under this key."""
         self._check_open()
         if split not in self._baselines:
             self.prepare(split)
@@ -123,7 +119,7 @@ class Local:
         self._hand_out()
 
     def results(self) -> Iterator[tuple[Hashable, Evaluation]]:
-        """Evaluations as they finish, in any order, until none is outstanding."""
+        """Yield evaluations as they finish, in any order, until none is outstanding."""
         while self._outstanding or self._done:
             self._check_open()
             while self._done:
@@ -132,7 +128,7 @@ class Local:
                 self._step()
 
     def close(self) -> None:
-        """End all workers; what is outstanding is dropped."""
+        """End all workers and drop what is outstanding."""
         if self._closed:
             return
         self._closed = True
@@ -146,14 +142,14 @@ class Local:
     # --- the loop --------------------------------------------------------------------------------
 
     def _step(self) -> None:
-        """Wait for something to happen, and deal with it."""
+        """Wait for the next event: a message, a worker that ended, or one that is late."""
         try:
             soonest = min(map(self._overdue, self._workers))
             for key, _ in self._selector.select(max(0.0, soonest - time.monotonic())):
                 worker: _Worker = key.data
                 worker.flush()
                 for message in worker.read():
-                    self._hear(worker, message)
+                    self._receive(worker, message)
             for worker in self._workers.copy():
                 if worker.closed or self._overdue(worker) <= time.monotonic():
                     self._replace(worker)
@@ -162,13 +158,13 @@ class Local:
             self.close()
             raise
 
-    def _hear(self, worker: _Worker, message: FromWorker) -> None:
+    def _receive(self, worker: _Worker, message: FromWorker) -> None:
         worker.since = time.monotonic()
         match message:
             case Refused(kind, text):
                 raise getattr(errors, kind, EvaluationError)(text)
             case Baseline(split=split):
-                self._stillborn = 0
+                self._failed_starts = 0
                 worker.ready.add(split)
                 _check_agreement(self._baselines.setdefault(split, message), message)
             case _:
@@ -177,7 +173,7 @@ class Local:
                 self._finish(task, message.evaluation)
 
     def _hand_out(self) -> None:
-        """Give every idle worker a job; while jobs abound, a second one so that none waits for us."""
+        """Give every idle worker a job and, while there are plenty, a second one in reserve."""
         for depth in range(2):
             enough = depth * len(self._workers)  # a job in reserve cannot go to another worker
             for worker in self._workers:
@@ -225,7 +221,7 @@ class Local:
         return worker
 
     def _overdue(self, worker: _Worker) -> float:
-        """When a worker that says nothing must be taken for dead."""
+        """When a silent worker counts as dead."""
         if worker.asked - worker.ready:
             return worker.since + _SETUP
         if worker.tasks:
@@ -233,7 +229,7 @@ class Local:
         return float("inf")
 
     def _replace(self, worker: _Worker) -> None:
-        """End a worker that died or hangs; blame the patch that it was busy with."""
+        """Replace a worker that died or hangs, and blame the patch that it was judging."""
         late = not worker.closed
         self._selector.unregister(worker)
         self._workers.remove(worker)
@@ -242,7 +238,7 @@ class Local:
             worker.end()
         tasks = worker.tasks
         if worker.asked - worker.ready or not worker.asked:
-            self._count_stillborn(how)
+            self._count_failed_start(how)
         elif tasks:
             tasks[0].tries += 1
         fresh = self._spawn(worker.device)
@@ -254,9 +250,9 @@ class Local:
             self._give(fresh, tasks.popleft())
         self._waiting.extendleft(reversed(tasks))
 
-    def _count_stillborn(self, how: str) -> None:
-        self._stillborn += 1
-        if how.startswith("exit") or self._stillborn >= _STILLBORN:
+    def _count_failed_start(self, how: str) -> None:
+        self._failed_starts += 1
+        if how.startswith("exit") or self._failed_starts >= _MAX_FAILED_STARTS:
             raise EvaluationError(f"workers end before they are ready ({how})")
 
     def _check_open(self) -> None:
@@ -265,8 +261,8 @@ class Local:
 
 
 def _check_agreement(first: Baseline, other: Baseline) -> None:
-    """Workers must see the same workload, or their evaluations cannot be compared."""
-    if _essence(first) == _essence(other):
+    """All workers must see the same workload, or their evaluations cannot be compared."""
+    if _comparable(first) == _comparable(other):
         return
     if first.program != other.program:
         raise EvaluationError("the program's source changed while it was being evolved; run again")
@@ -276,7 +272,8 @@ def _check_agreement(first: Baseline, other: Baseline) -> None:
     )
 
 
-def _essence(baseline: Baseline) -> tuple[object, ...]:
+def _comparable(baseline: Baseline) -> tuple[object, ...]:
+    """What must be the same in all workers."""
     same = (baseline.program, baseline.cases)
     if not baseline.deterministic:
         return same

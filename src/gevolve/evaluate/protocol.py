@@ -1,8 +1,8 @@
-"""What processes say to each other: typed messages in frames of msgpack, nothing else.
+"""The messages between processes: typed structs in length-prefixed msgpack frames.
 
-A frame is four bytes of length and a msgpack map. Whoever reads checks the length against a bound
-and the content against the type that it expects, so a process whose memory is in ruins can say
-nothing that is believed by accident.
+A frame is four bytes of length and a msgpack map. The receiver checks the length against a limit and
+the content against the type that it expects, so that no garbage from a process with corrupted memory
+is taken for a message.
 """
 
 import re
@@ -30,24 +30,26 @@ _NUMBER = re.compile(r"[<>|][biufc][0-9]{1,2}")
 _encoder = msgspec.msgpack.Encoder()
 
 
-class GarbledError(GevolveError):
-    """What came over the wire is not a message; it is handled where it is read."""
+class MalformedMessageError(GevolveError):
+    """Received bytes are not a message. The receiver handles it; no user sees it."""
 
 
 # --- from the main process to a worker -----------------------------------------------------------
 
 
 class Start(msgspec.Struct, frozen=True, tag=True):
-    """The first message to a worker: all that it needs to know."""
+    """The first message to a worker: what it evaluates, where and how."""
 
     spec: Spec
     device: str
     program: str
     """The program's text."""
     tolerance: float | None
+    """The error up to which a variant is `ok`; None for the workload's own."""
     patience: float
+    """The least number of seconds that a variant is given."""
     draw: int
-    """Which cases are the fresh ones."""
+    """The seed of the fresh cases."""
     path: list[str]
     """The main process's `sys.path`."""
 
@@ -59,21 +61,21 @@ class Prepare(msgspec.Struct, frozen=True, tag=True):
 
 
 class Job(msgspec.Struct, frozen=True, tag=True):
-    """Judge one patch. `known` tells what others have learnt since the last job."""
+    """Judge one patch. `known` holds what other workers found since the last job."""
 
     number: int
     patch: str
     split: Split
     known: list[tuple[Split, Evaluation]]
     careful: bool = False
-    """Whether a worker died of this patch before."""
+    """Whether this patch has ended a worker before."""
 
 
 # --- from a worker to the main process -----------------------------------------------------------
 
 
 class Baseline(msgspec.Struct, frozen=True, tag=True, kw_only=True):
-    """What the unedited program does on a split: the measure of all variants."""
+    """What the unedited program does on a split; every variant is compared with it."""
 
     split: Split
     evaluation: Evaluation
@@ -88,20 +90,22 @@ class Baseline(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     device: str
     deterministic: bool
     referee: str
-    """Another device on which the front must pass; "" if there is none."""
+    """Another device on which the front must pass too; "" if there is none."""
     program: str
     """The program's digest."""
     digest: str
     """SHA-256 of all expected outputs: workers that disagree on it see different workloads."""
 
 
-class Result(msgspec.Struct, frozen=True, tag=True):
+class Judged(msgspec.Struct, frozen=True, tag=True):
+    """The evaluation of one job."""
+
     number: int
     evaluation: Evaluation
 
 
 class Refused(msgspec.Struct, frozen=True, tag=True):
-    """The worker cannot go on: the name of a class in `gevolve.errors`, and its message."""
+    """The worker cannot go on: the name of an error in `gevolve.errors`, and its message."""
 
     kind: str
     message: str
@@ -111,9 +115,9 @@ class Refused(msgspec.Struct, frozen=True, tag=True):
 
 
 class Ran(msgspec.Struct, frozen=True, tag=True):
-    """One case was run; the bytes of its outputs follow this frame, in order.
+    """One case was run. The bytes of its outputs follow this frame, in order.
 
-    The usage has no time yet: to know it may cost more than the run, and most variants are wrong.
+    The usage has no time: to compute it may cost more than the run, and most variants are wrong.
     """
 
     outputs: list["Header"]
@@ -122,59 +126,61 @@ class Ran(msgspec.Struct, frozen=True, tag=True):
 
 
 class Timed(msgspec.Struct, frozen=True, tag=True):
-    """The time of the run before, as the device measured it.
+    """The time of the last run, as the device measured it.
 
-    Where a device's times vary, it is that over the unedited program's, measured in turns.
+    On a device whose times vary it is relative to the unedited program's, timed alternately.
     """
 
     time: float
     seconds: dict[str, float]
     spread: float = 0.0
-    """How far it may be off, relative to it."""
+    """The relative uncertainty of `time`."""
     unit: float = 1.0
     """The unedited program's time, where `time` is relative to that."""
     estimate: float = 0.0
-    """What a formula says of the time, if the device has one."""
+    """The time by the device's formula, if it has one."""
 
 
 class Prepared(msgspec.Struct, frozen=True, tag=True):
-    """A lasting child is ready to run an artefact, which it knows by this fingerprint."""
+    """The child has prepared an artefact, and this is its fingerprint."""
 
     fingerprint: str
     seconds: dict[str, float]
 
 
 class Failed(msgspec.Struct, frozen=True, tag=True):
-    """The child gave up. It says how, and the worker what that means."""
+    """The child failed. It reports how; the worker decides what that means."""
 
     how: str
     detail: str
     seconds: dict[str, float]
     last: bool = False
-    """Whether nothing more can be run in its process."""
+    """Whether its process can run nothing more."""
 
 
 # --- from a worker to its child ------------------------------------------------------------------
 
 
-class Run(msgspec.Struct, frozen=True):
-    """One run of an artefact: on which case, with what limits, and how."""
+class CaseRun(msgspec.Struct, frozen=True):
+    """One run of an artefact: on which case, within which limits, and how."""
 
     case: int
     limits: Limits
     poison: int = 0
+    """The pattern that fills empty buffers."""
     check: str | None = None
     """One of the device's checks."""
     timed: bool = True
+    """Whether the time is wanted too."""
 
 
-class Turn(msgspec.Struct, frozen=True):
-    """What a lasting child is to do next."""
+class Assignment(msgspec.Struct, frozen=True):
+    """An artefact for the child to run."""
 
     artefact: bytes
-    runs: list[Run]
+    runs: list[CaseRun]
     kernels: list[str] = []
-    """Those that will be launched."""
+    """The kernels that will be launched."""
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -191,7 +197,7 @@ class Header(msgspec.Struct, frozen=True):
     @property
     def nbytes(self) -> int:
         if not _NUMBER.fullmatch(self.dtype) or min(self.shape, default=0) < 0:
-            raise GarbledError(f"not an array of numbers: {self.dtype} {self.shape}")
+            raise MalformedMessageError(f"not an array of numbers: {self.dtype} {self.shape}")
         size = np.dtype(self.dtype).itemsize
         for extent in self.shape:
             size *= extent
@@ -202,7 +208,7 @@ class Header(msgspec.Struct, frozen=True):
 
 
 FromMain = Start | Prepare | Job
-FromWorker = Baseline | Result | Refused
+FromWorker = Baseline | Judged | Refused
 FromChild = Prepared | Ran | Timed | Failed
 
 
@@ -213,7 +219,7 @@ def frame(message: Any) -> bytes:
 
 
 def named_arrays(outputs: Any) -> dict[str, Array]:
-    """What a workload's `run` or `reference` returned, as arrays of numbers by name."""
+    """The outputs that a workload's `run` or `reference` returned, as arrays of numbers by name."""
     if isinstance(outputs, dict):
         items: Sequence[tuple[Any, Any]] = list(outputs.items())  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     elif isinstance(outputs, tuple | list):
@@ -234,7 +240,7 @@ def named_arrays(outputs: Any) -> dict[str, Array]:
 
 
 class Inbox(Generic[Message]):
-    """Bytes in, messages out."""
+    """Decodes messages from a stream of bytes."""
 
     def __init__(self, of: Any, largest: int) -> None:
         self._decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(of)
@@ -243,19 +249,19 @@ class Inbox(Generic[Message]):
 
     @property
     def missing(self) -> int:
-        """How many bytes the next message still lacks: at most this many belong to it."""
+        """The number of bytes that must still arrive before the next message can be decoded."""
         if len(self._bytes) < LENGTH.size:
             return LENGTH.size - len(self._bytes)
         (length,) = LENGTH.unpack_from(self._bytes)
         if length > self._largest:
-            raise GarbledError(f"a frame of {length} bytes")
+            raise MalformedMessageError(f"a frame of {length} bytes")
         return max(0, LENGTH.size + length - len(self._bytes))
 
     def feed(self, data: bytes) -> None:
         self._bytes += data
 
     def take(self) -> Message | None:
-        """The next message, if all of it is here."""
+        """The next message, or None if it has not arrived completely."""
         if self.missing:
             return None
         (length,) = LENGTH.unpack_from(self._bytes)
@@ -265,8 +271,9 @@ class Inbox(Generic[Message]):
         try:
             return self._decoder.decode(body)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            raise GarbledError(str(error)) from None
+            raise MalformedMessageError(str(error)) from None
 
     def messages(self) -> Iterator[Message]:
+        """All messages that have arrived."""
         while (message := self.take()) is not None:
             yield message

@@ -1,5 +1,6 @@
 """The verdict on a variant: one word from a closed vocabulary, and what was measured."""
 
+import signal
 from enum import StrEnum
 
 import msgspec
@@ -20,6 +21,7 @@ class Verdict(StrEnum):
     FUEL = "fuel"
     """It ran many more loop iterations or launches than the unedited program."""
     MEMORY = "memory"
+    """It used more memory than it may."""
     NONFINITE = "nonfinite"
     """A NaN or infinity where the reference has none."""
     WRONG = "wrong"
@@ -29,11 +31,11 @@ class Verdict(StrEnum):
     FLAKY = "flaky"
     """Two runs on the same case gave different outputs."""
     RACE = "race"
-    """Threads meet in memory with nothing to keep them apart, where those of the unedited program do not."""
+    """It has a data race that the unedited program does not have."""
     DIVERGENT_BARRIER = "divergent-barrier"
-    """Some threads of a block wait at a barrier that others do not come to."""
-    UNINITIALISED = "uninitialised"
-    """It reads shared memory that nothing has written."""
+    """Some threads of a block wait at a barrier that others never reach."""
+    UNINITIALIZED = "uninitialised"
+    """It reads shared memory that was never written."""
 
 
 class Evaluation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -45,13 +47,13 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     detail: str = ""
     """One line for people: which case, which value, which signal."""
     spread: float = 0.0
-    """How far `time` may be off, relative to it; 0 where the device is deterministic."""
+    """The relative uncertainty of `time`; 0 on a deterministic device."""
     artefact: str = ""
-    """SHA-256 of the artefact, if it got that far."""
+    """SHA-256 of the artefact, if it was built."""
     fingerprint: str = ""
-    """What the device made of the artefact, if it has a compiler of its own."""
+    """A hash of what the device's own compiler made of the artefact, if it has one."""
     skipped: int = 0
-    """Edits of the patch that did nothing."""
+    """The number of edits that could not be applied."""
     seconds: dict[str, float] = msgspec.field(default_factory=dict[str, float])
     """Where the time of the evaluation went, by stage."""
 
@@ -61,7 +63,7 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def identity(self) -> str:
-        """The same for variants that run alike."""
+        """A hash of the code that runs: variants with the same one behave alike."""
         return self.fingerprint or self.artefact
 
     @property
@@ -69,3 +71,11 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """Whether the same artefact would be judged the same again, on a deterministic device."""
         # A deadline missed says as much of the machine's load as of the artefact.
         return bool(self.artefact) and self.verdict is not Verdict.TIMEOUT
+
+
+def signal_name(number: int) -> str:
+    """The name of a signal, such as ``SIGSEGV``."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

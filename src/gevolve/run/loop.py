@@ -22,7 +22,7 @@ from gevolve.analyze.kept import last_draw
 from gevolve.analyze.session import Session
 from gevolve.errors import OptionError, StoreError
 from gevolve.evaluate.evaluator import Baseline, Evaluator
-from gevolve.evaluate.pool import Local
+from gevolve.evaluate.pool import Pool
 from gevolve.evaluate.verdict import Evaluation
 from gevolve.patch import Patch
 from gevolve.program import Program
@@ -183,8 +183,8 @@ class _Run:
         store.set("status", "finished" if complete else "stopped")
         return _result(store, self._config)
 
-    def _evaluator(self, device: str, known: Iterable[tuple[Split, Evaluation]] = ()) -> Local:
-        return Local(
+    def _evaluator(self, device: str, known: Iterable[tuple[Split, Evaluation]] = ()) -> Pool:
+        return Pool(
             self._config.spec,
             program=self._program,
             device=device,

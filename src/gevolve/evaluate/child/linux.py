@@ -1,8 +1,11 @@
-"""The few things of Linux that Python's standard library does not offer."""
+"""Linux system calls and /proc files that Python's standard library does not offer."""
 
+import contextlib
 import ctypes
 import os
 import signal
+import time
+from collections.abc import Collection
 from pathlib import Path
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
@@ -22,8 +25,8 @@ def die_with_parent(parent: int, how: signal.Signals) -> None:
         os._exit(1)
 
 
-def dump_no_core() -> None:
-    """Leave no core when this process or a fork of it crashes, wherever the machine sends cores."""
+def disable_core_dumps() -> None:
+    """Write no core file when this process or a fork of it crashes."""
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
@@ -40,7 +43,7 @@ def children() -> list[int]:
 
 
 def session(leader: int) -> list[int]:
-    """All processes of a session, by a look through /proc; the leader itself may be gone."""
+    """All processes of a session, found in /proc; the leader itself may have ended."""
     found: list[int] = []
     for entry in os.scandir("/proc"):
         if not entry.name.isdigit():
@@ -48,21 +51,44 @@ def session(leader: int) -> list[int]:
         try:
             # pid (name) state ppid pgrp session …; the name may hold spaces and brackets.
             fields = Path(entry.path, "stat").read_text().rpartition(")")[2].split()
-        except OSError:  # it ended while we looked
+        except OSError:  # it ended in the meantime
             continue
         if int(fields[3]) == leader and fields[0] != "Z":
             found.append(int(entry.name))
     return found
 
 
+def kill(pid: int) -> None:
+    """Kill a process that has not been reaped, and its process group if it leads one."""
+    try:
+        if os.getpgid(pid) == pid:
+            os.killpg(pid, signal.SIGKILL)
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def kill_descendants(seconds: float, spare: Collection[int] = ()) -> None:
+    """Kill all descendants of this process but some, and reap those that die within `seconds`."""
+    until = time.monotonic() + seconds
+    while left := [pid for pid in children() if pid not in spare]:
+        for pid in left:
+            kill(pid)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+        if time.monotonic() >= until:
+            break
+        time.sleep(0.0005)
+
+
 def address_space() -> int:
-    """Bytes of address space that this process has."""
+    """The size of this process's address space in bytes."""
     with open("/proc/self/statm", "rb") as file:  # noqa: PTH123  (before each variant)
         return int(file.read().split()[0]) * _PAGE
 
 
 def peak_address_space(pid: int) -> int:
-    """Bytes of address space that a process had at most."""
+    """The largest size of a process's address space so far, in bytes."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmPeak:"):
             return int(line.split()[1]) << 10

@@ -1,33 +1,32 @@
-"""What the unedited program does on the cases of a split: the measure of all variants.
+"""Runs the unedited program on the cases of a split, which every variant is compared with.
 
-It runs in a child, as if it were a variant, but without limits; then the workload's reference is
-computed, where no variant can see it.
+It runs in a child like a variant, but without limits. Then the workload's reference is computed, in
+memory that no variant can read.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn, TypeAlias
 
 import numpy as np
 
 from gevolve.device.base import Limits, Usage
 from gevolve.errors import DeviceError, WorkloadError
-from gevolve.evaluate.child import linux, sandbox, tasks
-from gevolve.evaluate.child.runner import Runner, Running
-from gevolve.evaluate.clock import Clock
-from gevolve.evaluate.protocol import GarbledError, Header, Ran, Run, Timed
+from gevolve.evaluate.child import linux
+from gevolve.evaluate.child.main import Problem, compute_reference
+from gevolve.evaluate.child.process import FAILURES, Child, ChildFailedError, Runner, start
+from gevolve.evaluate.protocol import CaseRun, Header, Prepared, Ran, Timed
 from gevolve.evaluate.verdict import Verdict
 from gevolve.evaluate.worker import checks, judge
-from gevolve.evaluate.worker.vault import Vault
+from gevolve.evaluate.worker.outputs import Outputs
 from gevolve.workload.base import Array
 
-FAILURES = (
-    *(judge.Fault, GarbledError),
-    *(sandbox.GaveUpError, sandbox.GoneError, sandbox.LateError),
-)
-"""All that a child can do instead of what it is there for."""
 _RETRIES = 2
-_Ran: TypeAlias = tuple[list[tuple[Vault, Usage]], list[Timed], bool, int]
+"""A real device may fail for reasons of its own this many times."""
+_SLOW = 1.5
+"""The time of a variant this many times slower than the unedited program may be an estimate."""
+_Results: TypeAlias = tuple[list[tuple[Outputs, Usage]], list[Timed], bool, int]
+"""Outputs, usage and time of every case; whether it is reproducible; growth of the address space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,140 +37,140 @@ class Expected:
     """The reference, by output."""
     headers: tuple[Header, ...]
     """Names, types and shapes of the outputs, as the unedited program gives them."""
-    rooms: tuple[Vault, ...]
-    """Where the outputs of a variant are put: one for each run of the case."""
+    outputs: tuple[Outputs, ...]
+    """Memory for the outputs of a variant, one for each run of the case."""
     changed: frozenset[int]
     """Uploaded buffers that the unedited program itself writes to."""
     limits: Limits
     share: float
-    """What the time on this case counts in the whole."""
+    """The weight of this case in the total time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unedited:
-    """All that there is to know of the unedited program on a split."""
+    """What is known of the unedited program on a split."""
 
     expected: list[Expected]
     checks: checks.Checks
     exact: bool
     """Whether it gives the same outputs each time, bit for bit."""
     kernels: tuple[str, ...]
-    room: int
-    """Bytes that the address space of a variant's process may grow by."""
+    """The kernels that it launches."""
+    memory: int
+    """Bytes by which the address space of a variant's process may grow."""
 
 
-class Study:
-    """Finds out about the unedited program; `seconds` is what each step of it may take."""
+class BaselineRun:
+    """Runs the unedited program; each step may take `seconds`."""
 
     def __init__(
         self,
-        bench: tasks.Bench,
+        problem: Problem,
         runner: Runner,
         *,
         seconds: float,
         main: int | None,
     ) -> None:
-        self._bench = bench
+        self._problem = problem
         self._runner = runner
         self._seconds = seconds
         self._main = main
 
     def learn(self, artefact: bytes, *, checked: bool) -> Unedited:
-        """Run it, refer to the reference, and see what it does in the device's checks."""
-        results, times, exact, growth = self._run_patiently(artefact)
+        """Run it on all cases and, if `checked`, in the device's checks; then compute the reference."""
+        results, times, exact, growth = self._run_with_retries(artefact)
         found = (
             checks.learn(
-                self._bench, artefact, *results[0], seconds=self._seconds, runner=self._runner
+                self._problem, artefact, *results[0], seconds=self._seconds, runner=self._runner
             )
             if checked
-            else checks.Checks(self._bench)
+            else checks.Checks(self._problem)
         )
-        self._runner.rest()
+        self._runner.end()
         launched = (kernel for _, usage in results for kernel in usage.kernels)
         return Unedited(
-            expected=self._expect(results, times, self._refer()),
+            expected=self._expect(results, times, self._compute_reference()),
             checks=found,
             exact=exact,
             kernels=tuple(dict.fromkeys(launched)),
-            room=2 * max(growth, found.growth) + (256 << 20),
+            memory=2 * max(growth, found.growth) + (256 << 20),
         )
 
     def profile(self, artefact: bytes) -> dict[str, float]:
-        """How often each block runs on the smallest case, by a program with a mark in each."""
-        with self._runner.begin(
-            artefact, [Run(0, Limits(), timed=False)], seconds=self._seconds
-        ) as running:
+        """How often each block runs on the smallest case; the artefact counts with a mark in each."""
+        run = CaseRun(0, Limits(), timed=False)
+        with self._runner.run(artefact, [run], seconds=self._seconds) as child:
             try:
-                running.ready(Clock())
-                running.go()
-                marks = running.expect(Ran).usage.marks
+                child.expect(Prepared)
+                child.go()
+                marks = child.expect(Ran).usage.marks
             except FAILURES as failure:
                 self._refuse("the program with a mark in every block fails", failure, 0)
         return {block: float(count) for block, count in marks.items()}
 
-    def _run_patiently(self, artefact: bytes) -> _Ran:
-        """As `_run`; a real device may fail for reasons of its own, once or twice."""
-        for _ in range(0 if self._bench.device.deterministic else _RETRIES):
+    def _run_with_retries(self, artefact: bytes) -> _Results:
+        """As `_run`, repeated if a real device fails."""
+        for _ in range(0 if self._problem.device.deterministic else _RETRIES):
             try:
                 return self._run(artefact)
             except WorkloadError:
-                self._runner.rest()
+                self._runner.end()
         return self._run(artefact)
 
-    def _run(self, artefact: bytes) -> _Ran:
-        """Outputs, usage and time on every case, whether it repeats itself, how much it grew."""
-        bench, results = self._bench, list[tuple[Vault, Usage]]()
+    def _run(self, artefact: bytes) -> _Results:
+        """Run it on every case, and once more on the smallest if the device is not deterministic."""
+        problem, results = self._problem, list[tuple[Outputs, Usage]]()
         times: list[Timed] = []
-        plan = [Run(case, Limits()) for case in range(len(bench.cases))]
-        if not bench.device.deterministic:
-            plan.append(Run(0, Limits(), timed=False))
+        plan = [CaseRun(case, Limits()) for case in range(len(problem.cases))]
+        if not problem.device.deterministic:
+            plan.append(CaseRun(0, Limits(), timed=False))
         before = linux.address_space()
-        with self._runner.begin(artefact, plan, seconds=self._seconds) as running:
+        with self._runner.run(artefact, plan, seconds=self._seconds) as child:
             try:
-                running.ready(Clock())
+                child.expect(Prepared)
                 for run in plan:
-                    running.go()
-                    ran = running.expect(Ran)
-                    results.append((_receive(running, ran), ran.usage))
+                    child.go()
+                    ran = child.expect(Ran)
+                    results.append((_receive(child, ran), ran.usage))
                     if run.timed:
-                        running.go()
-                        times.append(running.expect(Timed))
+                        child.go()
+                        times.append(child.expect(Timed))
             except FAILURES as failure:
                 self._refuse("the unedited program fails", failure, len(results))
-            growth = linux.peak_address_space(running.pid) - before
+            growth = linux.peak_address_space(child.pid) - before
         exact = True
-        if len(results) > len(bench.cases):
+        if len(results) > len(problem.cases):
             again, _ = results.pop()
             exact = judge.same(results[0][0].arrays, again.arrays)
         return results, times, exact, growth
 
-    def _refer(self) -> list[Vault] | None:
-        """The workload's own reference for every case, computed where no variant can see it."""
-        reference = self._bench.workload.reference
+    def _compute_reference(self) -> list[Outputs] | None:
+        """The workload's own reference for every case; None if it has none."""
+        reference = self._problem.workload.reference
         if reference is None:
             return None
-        results: list[Vault] = []
-        with sandbox.start(
-            lambda channel: tasks.refer(channel, self._bench, reference),
+        results: list[Outputs] = []
+        with start(
+            lambda channel: compute_reference(channel, self._problem, reference),
             seconds=self._seconds,
             main=self._main,
-        ) as running:
+        ) as child:
             try:
-                for _ in self._bench.cases:
-                    results.append(_receive(running, running.expect(Ran)))
-                    running.go()
+                for _ in self._problem.cases:
+                    results.append(_receive(child, child.expect(Ran)))
+                    child.go()
             except FAILURES as failure:
                 self._refuse("reference() fails", failure, len(results))
         return results
 
     def _expect(
         self,
-        results: list[tuple[Vault, Usage]],
+        results: list[tuple[Outputs, Usage]],
         times: list[Timed],
-        references: list[Vault] | None,
+        references: list[Outputs] | None,
     ) -> list[Expected]:
         expected: list[Expected] = []
-        whole = 1.0 if self._bench.device.deterministic else sum(one.unit for one in times)
+        whole = 1.0 if self._problem.device.deterministic else sum(one.unit for one in times)
         for case, (outputs, usage) in enumerate(results):
             want = references[case] if references else outputs
             if references:
@@ -182,15 +181,15 @@ class Study:
                 Expected(
                     want={name: want.arrays[name] for name in outputs.arrays},
                     headers=outputs.headers,
-                    rooms=tuple(Vault(outputs.headers) for _ in range(1 if case else 2)),
+                    outputs=tuple(Outputs(outputs.headers) for _ in range(1 if case else 2)),
                     changed=frozenset(usage.changed),
-                    limits=tasks.limits_of(usage, times[case]),
+                    limits=_limits(usage, times[case]),
                     share=times[case].unit / whole,
                 )
             )
         return expected
 
-    def _check_shapes(self, case: int, outputs: Vault, want: Vault) -> None:
+    def _check_shapes(self, case: int, outputs: Outputs, want: Outputs) -> None:
         given, named = (
             {h.name: h.shape for h in outputs.headers},
             {h.name: h.shape for h in want.headers},
@@ -198,33 +197,41 @@ class Study:
         for name in given.keys() | named.keys():
             if given.get(name) != named.get(name):
                 raise WorkloadError(
-                    f"{self._bench.workload.name}: on case {case}, run() gives output {name} the"
+                    f"{self._problem.workload.name}: on case {case}, run() gives output {name} the"
                     f" shape {given.get(name)} and reference() {named.get(name)}; make them agree"
                 )
 
-    def _check_numbers(self, case: int, outputs: Vault) -> None:
-        """A NaN that no reference asks for most likely comes from memory that nothing has written."""
+    def _check_numbers(self, case: int, outputs: Outputs) -> None:
+        """A NaN that no reference asks for most likely comes from uninitialized memory."""
         for name, array in outputs.arrays.items():
             if array.dtype.kind in "fc" and np.isnan(array).any():
                 raise WorkloadError(
-                    f"{self._bench.workload.name}: the unedited program gives NaN in output {name}"
+                    f"{self._problem.workload.name}: the unedited program gives NaN in output {name}"
                     f" of case {case}; initialise what it reads or, if that is right, define"
                     " reference()"
                 )
 
     def _refuse(self, what: str, failure: Exception, case: int) -> NoReturn:
-        if isinstance(failure, sandbox.GaveUpError) and failure.message.how == "device":
+        if isinstance(failure, ChildFailedError) and failure.message.how == "device":
             raise DeviceError(failure.message.detail) from failure
         fault = judge.fault_of(failure, self._seconds)
         late = fault.verdict is Verdict.TIMEOUT
         remedy = "; see whether it ends at all, or make the cases smaller" if late else ""
         raise WorkloadError(
-            f"{self._bench.workload.name}: {what} on case {case}"
+            f"{self._problem.workload.name}: {what} on case {case}"
             f" ({fault.verdict}: {fault.detail}){remedy}"
         ) from failure
 
 
-def _receive(running: Running | sandbox.Child, ran: Ran) -> Vault:
-    vault = Vault(ran.outputs)
-    vault.fill(running.fill)
-    return vault
+def _limits(usage: Usage, timed: Timed) -> Limits:
+    """What a variant may use, and from which time on an estimate of it will do."""
+    limits = Limits.like(usage)
+    if not timed.estimate:
+        return limits
+    return replace(limits, enough=_SLOW * timed.time, scale=timed.time / timed.estimate)
+
+
+def _receive(child: Child, ran: Ran) -> Outputs:
+    outputs = Outputs(ran.outputs)
+    outputs.fill(child.fill)
+    return outputs

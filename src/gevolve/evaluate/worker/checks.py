@@ -1,38 +1,38 @@
-"""The last steps of an evaluation: the smallest case once more, in other ways that must agree.
+"""The device's checks: the smallest case is run again in other ways that must give the same outputs.
 
-A device may know how to run a kernel so that what only happens to work comes to light: with its
-threads in another order, or watched for accesses that nothing keeps apart. What the unedited program
-does in such runs is learnt first. A variant may do that too, and no more.
+A device may be able to run a kernel so that hidden faults show: with its threads in another order, or
+with every access watched for races. The unedited program is checked first; a variant may do what the
+unedited program does, and no more.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from gevolve.device.base import Hazard, Limits, Usage
-from gevolve.evaluate.child import linux, sandbox, tasks
-from gevolve.evaluate.child.runner import Runner, Running
-from gevolve.evaluate.clock import Clock
-from gevolve.evaluate.protocol import GarbledError, Ran, Run
+from gevolve.evaluate.child import linux
+from gevolve.evaluate.child.main import Problem
+from gevolve.evaluate.child.process import FAILURES, Child, ChildFailedError, Runner
+from gevolve.evaluate.protocol import CaseRun, Prepared, Ran
+from gevolve.evaluate.stopwatch import Stopwatch
 from gevolve.evaluate.verdict import Verdict
 from gevolve.evaluate.worker import judge
-from gevolve.evaluate.worker.vault import Vault
+from gevolve.evaluate.worker.outputs import Outputs
 
 _WHERE = "case 0"
-_ORDERLY = (Verdict.MEMORY, Verdict.TIMEOUT, Verdict.DIVERGENT_BARRIER, Verdict.UNINITIALISED)
-"""Verdicts that stay what they are when only a check brings them up."""
-_FAILURES = (
-    *(judge.Fault, GarbledError),
-    *(sandbox.GaveUpError, sandbox.GoneError, sandbox.LateError),
+_INDEPENDENT = (
+    *(Verdict.MEMORY, Verdict.TIMEOUT, Verdict.DIVERGENT_BARRIER),
+    *(Verdict.UNINITIALIZED, Verdict.RACE),
 )
+"""Verdicts that do not mean that the outcome depends on the order of threads."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One more way to run the smallest case, and what the unedited program does in it."""
+    """One of the device's checks, and what the unedited program does in it."""
 
     name: str
     exact: bool
-    """Whether the unedited program's outputs are the same as ever, bit for bit."""
+    """Whether the unedited program's outputs are the same as in a plain run, bit for bit."""
     hazards: tuple[Hazard, ...]
     limits: Limits
 
@@ -41,96 +41,97 @@ class Check:
 class Checks:
     """The checks of a device that the unedited program passes itself."""
 
-    bench: tasks.Bench
-    named: Mapping[str, Check] = field(default_factory=dict[str, Check])
+    problem: Problem
+    by_name: Mapping[str, Check] = field(default_factory=dict[str, Check])
     growth: int = 0
-    """The address space that they took."""
+    """Bytes by which they made the address space grow."""
 
-    def runs(self) -> list[Run]:
-        """What a variant has to do, after all else."""
+    def runs(self) -> list[CaseRun]:
+        """The runs that a variant has to make after the others."""
         return [
-            Run(0, check.limits, check=check.name, timed=False) for check in self.named.values()
+            CaseRun(0, check.limits, check=check.name, timed=False)
+            for check in self.by_name.values()
         ]
 
-    def spares(self, name: str, time: float, par: float) -> bool:
-        """Whether a variant of this time need not pass a check: all but the first are for the fast.
+    def skips(self, name: str, time: float, par: float) -> bool:
+        """Whether a variant of this time need not pass a check; all must pass the first.
 
-        What is no faster than `par` is not worth reporting, and so not worth the cost.
+        A variant that is no faster than `par` is never reported, and so not worth the cost.
         """
-        return time >= par and name != next(iter(self.named))
+        return time >= par and name != next(iter(self.by_name))
 
-    def hear(self, name: str, running: Running, clock: Clock, rooms: tuple[Vault, ...]) -> None:
-        """Judge one run of a variant by its plain outputs, which are in the first of the rooms."""
-        check, (plain, got) = self.named[name], rooms
+    def judge(
+        self, name: str, child: Child, stopwatch: Stopwatch, outputs: tuple[Outputs, ...]
+    ) -> None:
+        """Judge one run of a variant by its plain outputs, the first of `outputs`."""
+        check, (plain, got) = self.by_name[name], outputs
         try:
-            ran = running.expect(Ran)
-            clock.add(ran.seconds)
-            with clock("judge"):
+            ran = child.expect(Ran)
+            stopwatch.add(ran.seconds)
+            with stopwatch("judge"):
                 judge.check_headers(ran.outputs, plain.headers, _WHERE)
-                got.fill(running.fill)
-                self._judge(check, ran.usage, got, plain)
-        except (judge.Fault, sandbox.GaveUpError) as failure:
+                got.fill(child.fill)
+                judge.check_hazards(ran.usage.hazards, check.hazards, _WHERE)
+                where = f"{_WHERE}, check {check.name}"
+                if check.exact:
+                    judge.check_order(plain.arrays, got.arrays, where)
+                else:
+                    _check_close(self.problem, got, plain, where)
+        except (judge.Fault, ChildFailedError) as failure:
             raise _blame_order(judge.fault_of(failure, 0.0), check) from None
-
-    def _judge(self, check: Check, usage: Usage, got: Vault, plain: Vault) -> None:
-        judge.check_hazards(usage.hazards, check.hazards, _WHERE)
-        where = f"{_WHERE}, check {check.name}"
-        if check.exact:
-            judge.check_order(plain.arrays, got.arrays, where)
-        else:
-            _check_close(self.bench, got, plain, where)
 
 
 def learn(
-    bench: tasks.Bench,
+    problem: Problem,
     artefact: bytes,
-    plain: Vault,
+    plain: Outputs,
     usage: Usage,
     *,
     seconds: float,
     runner: Runner,
 ) -> Checks:
-    """See what the unedited program does in each check, given its plain outputs and usage.
+    """Run the unedited program in each check, given its plain outputs and usage.
 
-    A check that it fails itself is left out: it relies on the usual order, and so may its variants.
+    A check that it fails itself is left out: it depends on the usual order of threads, and so may
+    its variants.
     """
-    named: dict[str, Check] = {}
+    passed: dict[str, Check] = {}
     growth = 0
-    usual = tasks.limits_of(usage)
+    usual = Limits.like(usage)
     # Threads that spin in a bad order would do so for ever.
     limits = replace(usual, fuel=16 * usual.fuel + 1_000_000)
-    for name in bench.device.checks:
+    for name in problem.device.checks:
         before = linux.address_space()
-        run = Run(0, limits, check=name, timed=False)
-        with runner.begin(artefact, [run], seconds=seconds) as running:
+        run = CaseRun(0, limits, check=name, timed=False)
+        with runner.run(artefact, [run], seconds=seconds) as child:
             try:
-                running.ready(Clock())
-                running.go()
-                ran = running.expect(Ran)
+                child.expect(Prepared)
+                child.go()
+                ran = child.expect(Ran)
                 judge.check_headers(ran.outputs, plain.headers, name)
-                got = Vault(ran.outputs)
-                got.fill(running.fill)
+                got = Outputs(ran.outputs)
+                got.fill(child.fill)
                 exact = judge.same(plain.arrays, got.arrays)
                 if not exact:
-                    _check_close(bench, got, plain, name)
-            except _FAILURES:
+                    _check_close(problem, got, plain, name)
+            except (judge.Fault, *FAILURES):
                 continue
-            growth = max(growth, linux.peak_address_space(running.pid) - before)
-        fuel = max(usual.fuel, tasks.limits_of(ran.usage).fuel)
-        named[name] = Check(name, exact, ran.usage.hazards, replace(usual, fuel=fuel))
-    return Checks(bench, named, growth)
+            growth = max(growth, linux.peak_address_space(child.pid) - before)
+        fuel = max(usual.fuel, Limits.like(ran.usage).fuel)
+        passed[name] = Check(name, exact, ran.usage.hazards, replace(usual, fuel=fuel))
+    return Checks(problem, passed, growth)
 
 
-def _check_close(bench: tasks.Bench, got: Vault, plain: Vault, where: str) -> None:
-    """Where the order of threads may change the rounding, it may change no more than that."""
-    error = judge.error_of(bench, 0, got.arrays, plain.arrays, where)
-    if not error <= bench.workload.rounding:
+def _check_close(problem: Problem, got: Outputs, plain: Outputs, where: str) -> None:
+    """The order of threads may change the rounding, and no more than that."""
+    error = judge.error_of(problem, 0, got.arrays, plain.arrays, where)
+    if not error <= problem.workload.rounding:
         raise judge.Fault(Verdict.RACE, f"{where}: the output differs by {error:.3g}")
 
 
 def _blame_order(fault: judge.Fault, check: Check) -> judge.Fault:
     """What goes wrong only in this check depends on the order of threads."""
-    if fault.verdict in (*_ORDERLY, Verdict.RACE):
+    if fault.verdict in _INDEPENDENT:
         return fault
     detail = f"{fault.verdict} only in the check {check.name}: {fault.detail}"
     return judge.Fault(Verdict.RACE, detail)

@@ -1,21 +1,17 @@
-"""The one place where facts become verdicts: pure functions, no process and no clock."""
+"""Decides verdicts: pure functions from outputs and failures to a `Fault`, or to none."""
 
 import math
-import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gevolve.device.base import Hazard
 from gevolve.errors import one_line
-from gevolve.evaluate.child.sandbox import GaveUpError, GoneError, LateError
+from gevolve.evaluate.child.main import Problem
+from gevolve.evaluate.child.process import ChildEndedError, ChildFailedError, DeadlineError
 from gevolve.evaluate.protocol import Header
-from gevolve.evaluate.verdict import Verdict
+from gevolve.evaluate.verdict import Verdict, signal_name
 from gevolve.workload.base import Array
-
-if TYPE_CHECKING:
-    from gevolve.evaluate.child.tasks import Bench
 
 _HOW = {
     "compile": Verdict.COMPILE,
@@ -26,8 +22,8 @@ _HOW = {
     "raised": Verdict.CRASH,
     "divergent-barrier": Verdict.DIVERGENT_BARRIER,
 }
-_HAZARDS = (Verdict.DIVERGENT_BARRIER, Verdict.RACE, Verdict.UNINITIALISED)
-"""Verdicts for hazards; the first tells most."""
+_HAZARDS = (Verdict.DIVERGENT_BARRIER, Verdict.RACE, Verdict.UNINITIALIZED)
+"""Verdicts for hazards, the most informative first."""
 _LONGEST = 300
 
 
@@ -45,19 +41,19 @@ class Fault(Exception):  # noqa: N818  (a verdict on a variant, not a mistake of
 
 
 def fault_of(error: Exception, seconds: float) -> Fault:
-    """What it means when a child stopped answering, or answered nonsense."""
+    """The verdict on a variant whose child failed, ended, was late or sent garbage."""
     if isinstance(error, Fault):
         return error
-    if isinstance(error, GaveUpError):
+    if isinstance(error, ChildFailedError):
         return Fault(_HOW.get(error.message.how, Verdict.CRASH), error.message.detail)
-    if isinstance(error, LateError):
+    if isinstance(error, DeadlineError):
         return Fault(Verdict.TIMEOUT, f"not done after {seconds:.3g} s")
-    if isinstance(error, GoneError):
+    if isinstance(error, ChildEndedError):
         return Fault(Verdict.CRASH, _ending(error))
     return Fault(Verdict.CRASH, f"spoiled its channel: {error}")
 
 
-def _ending(gone: GoneError) -> str:
+def _ending(gone: ChildEndedError) -> str:
     if gone.status is None:
         how = "closed its channel"
     elif gone.status < 0:
@@ -67,21 +63,20 @@ def _ending(gone: GoneError) -> str:
     return f"{how}: {gone.tail}" if gone.tail else how
 
 
-def signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
+def check_valid(why: str | None) -> None:
+    """The IR's own verifier must accept a variant; `why` is its complaint."""
+    if why is not None:
+        raise Fault(Verdict.INVALID, why)
 
 
 def check_time(time: float) -> None:
-    """A time that is no time comes from a device whose counters were overwritten."""
+    """A time that is not a finite number comes from a device whose memory was corrupted."""
     if not (math.isfinite(time) and time >= 0):
         raise Fault(Verdict.CRASH, f"its time is {time}")
 
 
 def check_headers(got: Sequence[Header], want: Sequence[Header], where: str) -> None:
-    """Outputs must have the names, types and shapes of the unedited program's."""
+    """The outputs must have the names, types and shapes of the unedited program's."""
     if list(got) == list(want):
         return
     for g, w in zip(got, want, strict=False):
@@ -95,7 +90,7 @@ def _show(header: Header) -> str:
 
 
 def check_inputs(changed: Iterable[int], allowed: Iterable[int], where: str) -> None:
-    """Inputs that the unedited program leaves alone must be left alone."""
+    """A variant must not write to inputs that the unedited program does not write to."""
     extra = sorted(set(changed) - set(allowed))
     if extra:
         raise Fault(Verdict.INPUTS_CHANGED, f"{where}: it wrote to uploaded buffer {extra[0]}")
@@ -132,7 +127,7 @@ def _differences(
 
 
 def check_hazards(found: Iterable[Hazard], known: Iterable[Hazard], where: str) -> None:
-    """Hazards that the unedited program does not have, at those places, are a fault."""
+    """A hazard that the unedited program does not have at the same place is a fault."""
     allowed = list(known)
     fresh = [hazard for hazard in found if not any(_alike(hazard, one) for one in allowed)]
     for verdict in _HAZARDS:
@@ -142,7 +137,7 @@ def check_hazards(found: Iterable[Hazard], known: Iterable[Hazard], where: str) 
 
 
 def _alike(a: Hazard, b: Hazard) -> bool:
-    """Whether two hazards may be the same one; a place that is not known may be any place."""
+    """Whether two hazards may be the same one; an unknown place matches any."""
     if (a.kind, a.kernel, len(a.where)) != (b.kind, b.kernel, len(b.where)):
         return False
     return _matches(a.where, b.where) or _matches(a.where, (b.where[0], *b.where[:0:-1]))
@@ -156,7 +151,7 @@ def _matches(a: Sequence[str], b: Sequence[str]) -> bool:
 
 
 def _bits(array: Array) -> Array:
-    """The bytes of an array, all NaNs made alike."""
+    """The bytes of an array, with one representation for all NaNs."""
     if array.dtype.kind in "fc" and np.isnan(array).any():
         array = np.where(np.isnan(array), np.array(np.nan, array.dtype), array)
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
@@ -168,7 +163,7 @@ def measure_error(
     measure: Callable[[Mapping[str, Array], Mapping[str, Array]], float],
     where: str,
 ) -> float:
-    """The error of the outputs of a case; non-finite is a fault before any comparison."""
+    """The error of the outputs of a case, after non-finite outputs were rejected."""
     pairs = {
         name: _finite(array, want[name], f"{where}: output {name}") for name, array in got.items()
     }
@@ -181,25 +176,25 @@ def measure_error(
 
 
 def error_of(
-    bench: "Bench", case: int, got: Mapping[str, Array], want: Mapping[str, Array], where: str
+    problem: Problem, case: int, got: Mapping[str, Array], want: Mapping[str, Array], where: str
 ) -> float:
     """The error of the outputs of a case, as the workload measures it."""
     return measure_error(
-        got, want, lambda g, w: bench.workload.measure(g, w, bench.cases[case]), where
+        got, want, lambda g, w: problem.workload.measure(g, w, problem.cases[case]), where
     )
 
 
 def check_near(
-    bench: "Bench", case: int, first: Mapping[str, Array], second: Mapping[str, Array], where: str
+    problem: Problem, case: int, first: Mapping[str, Array], second: Mapping[str, Array], where: str
 ) -> None:
-    """Two runs of a program that is never quite the same must agree but for rounding."""
-    error = error_of(bench, case, second, first, where)
-    if not error <= bench.workload.rounding:
+    """Two runs of a program that is not bitwise reproducible must agree up to rounding."""
+    error = error_of(problem, case, second, first, where)
+    if not error <= problem.workload.rounding:
         raise Fault(Verdict.FLAKY, f"{where}: two runs differ by {error:.3g}")
 
 
 def _finite(got: Array, want: Array, where: str) -> tuple[Array, Array]:
-    """An output and what it should be, with nothing in them that is not a finite number."""
+    """An output and its reference, both finite; raises `Fault` where only one of them is."""
     fine_got, fine_want = np.isfinite(got), np.isfinite(want)
     if not fine_want.all():
         return _match_nonfinite(got, want, fine_got, fine_want, where)
@@ -233,6 +228,6 @@ def _at(mask: Array, values: Array) -> str:
 
 
 def check_error(error: float, tolerance: float, where: str) -> None:
-    """An error above the tolerance, or that is no number, is wrong."""
+    """An error above the tolerance, or NaN, is wrong."""
     if not error <= tolerance:
         raise Fault(Verdict.WRONG, f"{where}: error {error:.3g} is above {tolerance:.3g}")

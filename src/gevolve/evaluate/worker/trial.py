@@ -1,23 +1,36 @@
-"""A workload on one split, ready to judge variants: cases, expected outputs, limits, deadline."""
+"""Judges variants on the cases of one split.
+
+`Trial` runs the unedited program first (`baseline`), which gives the expected outputs, the limits and
+the deadline. `Trial.evaluate` then takes one patch from the IR to a verdict: apply it, verify and
+build the variant, run it in a child, and compare what comes out.
+"""
 
 import gc
 import hashlib
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 
 import msgspec
 
-from gevolve.errors import EvaluationError, WorkloadError
-from gevolve.evaluate.child import sandbox, tasks
-from gevolve.evaluate.child.runner import Forks, Lasting, Runner, Running
-from gevolve.evaluate.child.turns import QUICK, THOROUGH
-from gevolve.evaluate.clock import Clock
-from gevolve.evaluate.protocol import Baseline, Ran, Run, Timed
+from gevolve.errors import EvaluationError, SourceError, WorkloadError, one_line
+from gevolve.evaluate.child.main import Comparison, Problem, rehearse_build
+from gevolve.evaluate.child.process import (
+    FAILURES,
+    Child,
+    ChildEndedError,
+    ChildFailedError,
+    Runner,
+    start,
+)
+from gevolve.evaluate.child.timing import QUICK, THOROUGH
+from gevolve.evaluate.protocol import Baseline, CaseRun, Prepared, Ran, Timed
+from gevolve.evaluate.stopwatch import Stopwatch
 from gevolve.evaluate.verdict import Evaluation, Verdict
-from gevolve.evaluate.worker import build, judge
-from gevolve.evaluate.worker.baseline import FAILURES, Study
+from gevolve.evaluate.worker import judge
+from gevolve.evaluate.worker.baseline import BaselineRun
 from gevolve.patch import Patch
 from gevolve.workload.base import Split
 
@@ -26,223 +39,219 @@ _SETUP = {"search": 60.0, "held-out": 600.0, "large": 600.0, "fresh": 600.0}
 
 
 class Trial:
-    """Judges variants on one split."""
+    """A workload on one split, ready to judge variants."""
 
     def __init__(
         self,
-        bench: tasks.Bench,
+        problem: Problem,
         split: Split,
         *,
         tolerance: float | None,
         patience: float,
         main: int | None = None,
     ) -> None:
-        self._bench = bench
+        self._problem = problem
         self._main = main
-        workload, device = bench.workload, bench.device
+        workload, device = problem.workload, problem.device
         self._deadline = _SETUP[split]
-        artefact = self._artefact(bench.program.text)
-        self._runner = _runner(bench, split, artefact, main)
-        study = Study(bench, self._runner, seconds=self._deadline, main=main)
-        self._unedited = study.learn(artefact, checked=split != "large")
+        artefact = device.build(problem.program.text)
+        self._runner = _runner(problem, split, artefact, main)
+        baseline = BaselineRun(problem, self._runner, seconds=self._deadline, main=main)
+        self._unedited = baseline.learn(artefact, checked=split != "large")
         self._expected = self._unedited.expected
         self._plan = self._runs()
         gc.collect()
         gc.freeze()  # so that no collection in a child walks, and so copies, what it inherits
-        self._tolerance = workload.bound(math.inf, 0.0)  # as strict as it can be without knowing
-        self._notes = [f" ({case!r})" for case in bench.cases]
+        self._tolerance = workload.bound(math.inf, 0.0)  # the strictest, until the error is known
+        self._notes = [f" ({case!r})" for case in problem.cases]
         self._par = math.inf
         unedited = self._check_unedited(hashlib.sha256(artefact).hexdigest())
         if split == "search" and unedited.time is not None:
             self._par = unedited.time
         profile = self._profile() if split == "search" else {}
-        # The second time around, when whatever a device prepares once has been prepared.
+        # Measured in the second run, when whatever a device prepares once has been prepared.
         patient = 30 if device.deterministic else 5
         self._deadline = max(patience, patient * unedited.seconds["total"])
-        if split == "search":  # elsewhere a failure is news, and says on which input
-            self._notes = [""] * len(bench.cases)
+        if split == "search":  # elsewhere a failure is rare, and its detail describes the input
+            self._notes = [""] * len(problem.cases)
         allowed = workload.tolerance if tolerance is None else tolerance
         self._tolerance = workload.bound(unedited.error or 0.0, allowed)
         self.baseline = Baseline(
             split=split,
             evaluation=unedited,
             profile=profile,
-            cases=tuple(map(repr, bench.cases)),
+            cases=tuple(map(repr, problem.cases)),
             tolerance=self._tolerance,
             deadline=self._deadline,
             device=device.name,
             deterministic=device.deterministic,
             referee=device.referee,
-            program=bench.program.digest,
+            program=problem.program.digest,
             digest=self._digest(),
         )
 
-    def rest(self) -> None:
-        """Give back what only judging needs; it comes back by itself."""
-        self._runner.rest()
+    def end_child(self) -> None:
+        """End the child that runs variants; the next evaluation starts another."""
+        self._runner.end()
 
     # --- judging ---------------------------------------------------------------------------------
 
     def evaluate(
         self, patch: Patch, known: Mapping[str, Evaluation], *, careful: bool = False
     ) -> Evaluation:
-        """Judge one patch; `known` holds the evaluations of what ran before, by identity.
+        """Judge one patch; `known` holds earlier evaluations by artefact and by fingerprint.
 
-        What is built here could take this process down. If it did so before, be `careful`: let a
-        child try first.
+        The variant is built in this process, whose compiler is warm. A compiler that crashes ends
+        the process. A patch that has done so is tried in a child first (`careful`).
         """
-        clock = Clock()
+        stopwatch = Stopwatch()
         skipped, digest = 0, ""
-        began = time.monotonic()
-        with clock("total"):
+        until = time.monotonic() + self._deadline
+        program, device = self._problem.program, self._problem.device
+        with stopwatch("total"):
             try:
                 if careful:
                     self._rehearse(patch)
-                variant = build.materialise(self._bench, patch, clock)
+                with _compiler_faults(), stopwatch("apply"):
+                    variant = program.apply(patch)
+                with _compiler_faults(), stopwatch("verify"):
+                    why = program.verify(variant.text)
+                judge.check_valid(why)
                 skipped = len(variant.skipped)
-                artefact = build.build(self._bench, variant.text, clock)
+                with _compiler_faults(), stopwatch("build"):
+                    artefact = device.build(variant.text)
                 digest = hashlib.sha256(artefact).hexdigest()
-                until = began + self._deadline
-                result = known.get(digest) or self._try(artefact, known, clock, until)
-                if result.verdict is Verdict.MEMORY and self._runner.worn:
-                    self._runner.rest()  # what ran before may have left too little
-                    result = self._try(artefact, known, clock, until)
+                result = known.get(digest) or self._try(artefact, known, stopwatch, until)
+                if result.verdict is Verdict.MEMORY and self._runner.reused:
+                    self._runner.end()  # what ran before may have left too little
+                    result = self._try(artefact, known, stopwatch, until)
             except judge.Fault as fault:
                 result = Evaluation(verdict=fault.verdict, detail=fault.detail)
         return msgspec.structs.replace(
-            result, artefact=digest, skipped=skipped, seconds=clock.take()
+            result, artefact=digest, skipped=skipped, seconds=stopwatch.take()
         )
 
     def _rehearse(self, patch: Patch) -> None:
-        """Let a child build a variant, to see whether it lives to tell."""
-        self._runner.rest()
-        with sandbox.start(
-            lambda channel: tasks.try_build(channel, self._bench, patch, self._unedited.kernels),
+        """Build a variant in a child, which may crash."""
+        self._runner.end()
+        with start(
+            lambda channel: rehearse_build(channel, self._problem, patch),
             seconds=self._deadline,
             main=self._main,
-        ) as running:
+        ) as child:
             try:
-                running.expect(Ran)
-            except sandbox.GoneError as gone:
-                how = judge.fault_of(gone, self._deadline).detail
+                child.expect(Ran)
+            except ChildEndedError as ended:
+                how = judge.fault_of(ended, self._deadline).detail
                 raise judge.Fault(Verdict.COMPILE, how) from None
             except FAILURES as failure:
                 raise judge.fault_of(failure, self._deadline) from None
 
     def _try(
-        self, artefact: bytes, known: Mapping[str, Evaluation], clock: Clock, until: float
+        self, artefact: bytes, known: Mapping[str, Evaluation], stopwatch: Stopwatch, until: float
     ) -> Evaluation:
         """Run an artefact in a child, and judge what comes out."""
-        if self._bench.device.isolated:
-            build.warm(self._bench, artefact, self._unedited.kernels, clock)
-        running = self._runner.begin(
-            artefact,
-            self._plan,
-            kernels=self._unedited.kernels,
-            seconds=until - time.monotonic(),
-            room=self._unedited.room,
-        )
         fingerprint = ""
         try:
-            fingerprint = running.ready(clock)
-            if fingerprint in known:
-                return known[fingerprint]
-            result = self._hear(running, clock)
-        except FAILURES as failure:
-            if isinstance(failure, sandbox.GaveUpError):
-                clock.add(failure.message.seconds)
+            with self._runner.run(
+                artefact,
+                self._plan,
+                kernels=self._unedited.kernels,
+                seconds=until - time.monotonic(),
+                memory=self._unedited.memory,
+                stopwatch=stopwatch,
+            ) as child:
+                prepared = child.expect(Prepared)
+                stopwatch.add(prepared.seconds)
+                fingerprint = prepared.fingerprint
+                if fingerprint in known:
+                    return known[fingerprint]
+                result = self._follow(child, stopwatch)
+        except (judge.Fault, *FAILURES) as failure:
+            if isinstance(failure, ChildFailedError):
+                stopwatch.add(failure.message.seconds)
             fault = judge.fault_of(failure, self._deadline)
             result = Evaluation(verdict=fault.verdict, detail=fault.detail)
-        finally:
-            with clock("end"):
-                running.end()
         return msgspec.structs.replace(result, fingerprint=fingerprint)
 
-    def _hear(self, running: Running, clock: Clock) -> Evaluation:
-        """Follow a child through the plan; any fault ends it."""
+    def _follow(self, child: Child, stopwatch: Stopwatch) -> Evaluation:
+        """Lead a child through the plan; the first fault ends it."""
         times: dict[int, float] = {}
         worst = spread = 0.0
         for run in self._plan:
-            if run.check and self._spared(run.check, times):
+            checks = self._unedited.checks
+            if run.check and checks.skips(run.check, self._total(times), self._par):
                 break
-            running.go()
+            child.go()
             if run.check:
-                self._unedited.checks.hear(run.check, running, clock, self._expected[0].rooms)
+                checks.judge(run.check, child, stopwatch, self._expected[0].outputs)
                 continue
-            ran = running.expect(Ran)
-            clock.add(ran.seconds)
-            with clock("judge"):
-                worst = max(worst, self._judge(running, ran, run))
+            ran = child.expect(Ran)
+            stopwatch.add(ran.seconds)
+            with stopwatch("judge"):
+                worst = max(worst, self._judge(child, ran, run))
             if run.timed:
-                running.go()
-                timed = running.expect(Timed)
-                clock.add(timed.seconds)
+                child.go()
+                timed = child.expect(Timed)
+                stopwatch.add(timed.seconds)
                 judge.check_time(timed.time)
                 # The slower of two runs, so that lucky content of empty memory wins nothing.
                 times[run.case] = max(times.get(run.case, 0.0), timed.time)
                 spread = max(spread, timed.spread)
-        return Evaluation(verdict=Verdict.OK, time=self._whole(times), error=worst, spread=spread)
+        return Evaluation(verdict=Verdict.OK, time=self._total(times), error=worst, spread=spread)
 
-    def _spared(self, check: str, times: Mapping[int, float]) -> bool:
-        return self._unedited.checks.spares(check, self._whole(times), self._par)
-
-    def _whole(self, times: Mapping[int, float]) -> float:
+    def _total(self, times: Mapping[int, float]) -> float:
         """The time of all cases."""
         return sum(value * self._expected[case].share for case, value in times.items())
 
-    def _judge(self, running: Running, ran: Ran, run: Run) -> float:
-        """The error of one run; raises `Fault` for all that is worse than an error."""
+    def _judge(self, child: Child, ran: Ran, run: CaseRun) -> float:
+        """The error of one run; raises `Fault` for anything worse than an error."""
         case = run.case
         expected = self._expected[case]
         where = f"case {case}{self._notes[case]}"
         judge.check_headers(ran.outputs, expected.headers, where)
-        got = expected.rooms[run.poison]
-        got.fill(running.fill)
+        got, first = expected.outputs[run.poison], expected.outputs[0]
+        got.fill(child.fill)
         error = 0.0
         if not run.poison:
-            error = judge.error_of(self._bench, case, got.arrays, expected.want, where)
+            error = judge.error_of(self._problem, case, got.arrays, expected.want, where)
         elif self._unedited.exact:
-            judge.check_same(expected.rooms[0].arrays, got.arrays, where)
+            judge.check_same(first.arrays, got.arrays, where)
         else:
-            judge.check_near(self._bench, case, expected.rooms[0].arrays, got.arrays, where)
+            judge.check_near(self._problem, case, first.arrays, got.arrays, where)
         judge.check_inputs(ran.usage.changed, expected.changed, where)
         judge.check_error(error, self._tolerance, where)
         return error
 
     # --- setting up ------------------------------------------------------------------------------
 
-    def _artefact(self, text: str) -> bytes:
-        """The artefact of an unedited program; what is wrong with it is the user's to know."""
-        artefact = self._bench.device.build(text)
-        if self._bench.device.isolated:
-            self._bench.device.prepare(artefact, ())
-        return artefact
-
     def _profile(self) -> dict[str, float]:
         """How often each block runs; on the referee if the device itself cannot count marks."""
-        bench = self._bench
-        marked = bench.program.instrumented()
-        if marked == bench.program.text:
+        problem = self._problem
+        marked = problem.program.instrumented()
+        if marked == problem.program.text:
             return {}
-        if bench.device.referee:
-            bench = replace(bench, device=bench.workload.device(bench.device.referee))
-        artefact = bench.device.build(marked)
-        self._runner.rest()
-        runner = _runner(bench, "search", artefact, self._main)
-        profile = Study(bench, runner, seconds=self._deadline, main=self._main).profile(artefact)
-        runner.rest()
+        if problem.device.referee:
+            referee = problem.workload.device(problem.device.referee)
+            problem = replace(problem, device=referee)
+        artefact = problem.device.build(marked)
+        self._runner.end()
+        runner = _runner(problem, "search", artefact, self._main)
+        baseline = BaselineRun(problem, runner, seconds=self._deadline, main=self._main)
+        profile = baseline.profile(artefact)
+        runner.end()
         return profile
 
-    def _runs(self) -> list[Run]:
-        """The runs of an evaluation: the smallest case and that with another poison, the rest, checks."""
-        plain = [Run(case, one.limits) for case, one in enumerate(self._expected)]
-        again = Run(0, plain[0].limits, poison=1, timed=self._bench.device.deterministic)
+    def _runs(self) -> list[CaseRun]:
+        """The runs of an evaluation: the smallest case, with both poisons; the others; checks."""
+        plain = [CaseRun(case, one.limits) for case, one in enumerate(self._expected)]
+        again = CaseRun(0, plain[0].limits, poison=1, timed=self._problem.device.deterministic)
         return [plain[0], again, *plain[1:], *self._unedited.checks.runs()]
 
     def _check_unedited(self, artefact: str) -> Evaluation:
-        """Judge the unedited program as any variant: it must be within its own rounding."""
+        """Judge the unedited program like a variant; its error must be within the rounding."""
         unedited = self.evaluate(Patch(), {})
-        about = f"{self._bench.workload.name}: the unedited program"
+        about = f"{self._problem.workload.name}: the unedited program"
         if unedited.verdict is Verdict.FLAKY:
             raise WorkloadError(
                 f"{about} reads memory that nothing has written ({unedited.detail}); initialise it"
@@ -256,13 +265,15 @@ class Trial:
             raise WorkloadError(f"{about} is judged {unedited.verdict}: {unedited.detail}")
         if unedited.artefact != artefact:
             raise EvaluationError(
-                f"{about} gives another artefact each time it is built for {self._bench.device.name}"
+                f"{about} gives another artefact each time it is built for"
+                f" {self._problem.device.name}"
             )
-        if self._bench.device.deterministic:
+        if self._problem.device.deterministic:
             return unedited
         return msgspec.structs.replace(unedited, time=1.0)  # times are relative to its own
 
     def _digest(self) -> str:
+        """A hash of all expected outputs."""
         digest = hashlib.sha256()
         for expected in self._expected:
             for name, array in expected.want.items():
@@ -271,9 +282,21 @@ class Trial:
         return digest.hexdigest()
 
 
-def _runner(bench: tasks.Bench, split: Split, unedited: bytes, main: int | None) -> Runner:
-    against = tasks.Against(unedited, QUICK if split == "search" else THOROUGH)
-    if bench.device.isolated:
-        return Forks(bench, against, main)
-    # What is reported must not depend on the luck of one process.
-    return Lasting(bench, against, main, fresh=split != "search")
+def _runner(problem: Problem, split: Split, unedited: bytes, main: int | None) -> Runner:
+    """A runner that is quick on the search split; results must not depend on a reused process."""
+    searching = split == "search"
+    comparison = Comparison(unedited, QUICK if searching else THOROUGH)
+    return Runner(problem, comparison, main, isolated=not searching)
+
+
+@contextmanager
+def _compiler_faults() -> Generator[None]:
+    """Turn what a compiler raises into a verdict: a variant must not end the search."""
+    try:
+        yield
+    except SourceError as error:
+        raise judge.Fault(Verdict.COMPILE, str(error)) from None
+    except MemoryError:
+        raise judge.Fault(Verdict.MEMORY, "out of memory") from None
+    except Exception as error:
+        raise judge.Fault(Verdict.CRASH, one_line(error)) from error

@@ -1,4 +1,4 @@
-"""Memory that children do not inherit: expected outputs are kept where no variant can read them."""
+"""Memory for outputs that forked children do not inherit: no variant can read what is expected."""
 
 import mmap
 from collections.abc import Callable, Sequence
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from gevolve.workload.base import Array
 
 
-class Vault:
-    """Room for the outputs of one run, unmapped in every process that is forked from this one."""
+class Outputs:
+    """The output arrays of one run, in memory that is unmapped in every forked child."""
 
     def __init__(self, headers: Sequence[Header]) -> None:
         self.headers = tuple(headers)
@@ -32,6 +32,6 @@ class Vault:
             offset += header.nbytes
 
     def fill(self, read: Callable[[memoryview], None]) -> None:
-        """Let `read` put the bytes of all arrays here, in order."""
+        """Let `read` write the bytes of all arrays here, in order."""
         with memoryview(self._map) as view, view[: sum(h.nbytes for h in self.headers)] as part:
             read(part)

@@ -1,7 +1,7 @@
-"""A worker process: builds the workload once, then judges one patch after another.
+"""What a worker process does: it builds the workload once, then judges one patch after another.
 
-Started as ``python -m gevolve.evaluate.worker.worker FD PARENT``. It speaks over the socket FD, ends when the
-process PARENT does, and takes its child, and all that descends from it, with it.
+Started as ``python -m gevolve.evaluate.worker.main FD PARENT``. It talks over the socket FD, and ends
+when the process PARENT ends, together with all its own descendants.
 """
 
 import os
@@ -13,16 +13,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gevolve.errors import EvaluationError, GevolveError, WorkloadError, one_line
-from gevolve.evaluate.child import linux, sandbox, tasks
+from gevolve.evaluate.child import linux
+from gevolve.evaluate.child.main import Problem
+from gevolve.evaluate.child.process import OrphanedError
 from gevolve.evaluate.protocol import (
     LARGEST,
     FromMain,
     FromWorker,
     Inbox,
     Job,
+    Judged,
     Prepare,
     Refused,
-    Result,
     Start,
     frame,
 )
@@ -33,11 +35,11 @@ from gevolve.workload.base import Case, Split
 from gevolve.workload.locate import line_of, load_workload
 
 _GRACE = 5.0
-"""Seconds beyond the deadline after which the kernel ends a worker that hangs, come what may."""
+"""Seconds after the deadline when a timer signal ends a worker that hangs."""
 
 
 class Worker:
-    """What a worker knows: the workload, a trial for each split asked for, artefacts seen before."""
+    """A worker's state: the workload, a trial for each split, the artefacts known so far."""
 
     def __init__(self, start: Start, main: int) -> None:
         self._start = start
@@ -49,10 +51,10 @@ class Worker:
         self._known: dict[Split, dict[str, Evaluation]] = {}
 
     def answer(self, message: Prepare | Job) -> Iterator[FromWorker]:
-        """Answer one message; a split that is met for the first time gives its baseline first."""
+        """Answer one message; the first one about a split is answered by its baseline too."""
         for split, other in self._trials.items():
             if split != message.split:
-                other.rest()  # what lasts of one must not be in the way of another
+                other.end_child()  # one child at a time: children disturb each other's times
         if message.split not in self._trials:
             trial = self._prepare(message.split)
             self._trials[message.split] = trial
@@ -61,14 +63,14 @@ class Worker:
         if isinstance(message, Job):
             for split, evaluation in message.known:
                 self._learn(split, evaluation)
-            yield Result(message.number, self._evaluate(message))
+            yield Judged(message.number, self._evaluate(message))
 
     def _evaluate(self, job: Job) -> Evaluation:
         trial = self._trials[job.split]
         signal.setitimer(signal.ITIMER_REAL, trial.baseline.deadline + _GRACE)
         known = self._known.setdefault(job.split, {})
         if not trial.baseline.deterministic and job.split != "search":
-            known = {}  # asked for again, it is to be measured again
+            known = {}  # what is reported is measured each time
         evaluation = trial.evaluate(Patch.parse(job.patch), known, careful=job.careful)
         signal.setitimer(signal.ITIMER_REAL, 0)
         self._learn(job.split, evaluation)
@@ -83,7 +85,7 @@ class Worker:
     def _prepare(self, split: Split) -> Trial:
         start = self._start
         return Trial(
-            tasks.Bench(self._workload, self._program, self._device, self._cases(split)),
+            Problem(self._workload, self._program, self._device, self._cases(split)),
             split,
             tolerance=start.tolerance,
             patience=start.patience,
@@ -121,6 +123,7 @@ def serve(main: socket.socket) -> None:
 
 
 def _refusal(error: Exception) -> Refused:
+    """The message that makes the main process raise this error."""
     for kind in type(error).__mro__:
         if kind.__module__ == GevolveError.__module__:
             return Refused(kind.__name__, str(error))
@@ -130,7 +133,8 @@ def _refusal(error: Exception) -> Refused:
 
 
 def _leave(*_: object) -> None:
-    sandbox.clear(seconds=1.0, everything=True)
+    """End this process and all its descendants."""
+    linux.kill_descendants(seconds=1.0)
     os._exit(0)
 
 
@@ -140,11 +144,11 @@ def run(fd: int, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     linux.die_with_parent(parent, signal.SIGTERM)
     linux.adopt_orphans()
-    linux.dump_no_core()
+    linux.disable_core_dumps()
     main = socket.socket(fileno=fd)
     try:
         serve(main)
-    except (sandbox.OrphanedError, ConnectionError):
+    except (OrphanedError, ConnectionError):
         pass  # the main process is gone
     except Exception as error:  # noqa: BLE001  (whatever it is, the main process must hear of it)
         main.sendall(frame(_refusal(error)))

@@ -1,4 +1,4 @@
-"""Two things timed in turns: on a noisy machine only their ratio can be trusted, and it only so far."""
+"""Two programs timed alternately: on a noisy machine only the ratio of their times is meaningful."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,36 +13,40 @@ class Precision:
     least: int
     """Pairs of runs that are always made."""
     most: int
+    """Pairs of runs that are made at most."""
     seconds: float
-    """No further pair is begun after so much time was measured."""
+    """No further pair starts once the measured times add up to this."""
 
 
 QUICK = Precision(spread=0.01, least=4, most=25, seconds=1.0)
-"""For the search, which sees many variants."""
+"""For the search, which times many variants."""
 THOROUGH = Precision(spread=0.003, least=8, most=61, seconds=2.5)
 """For what is reported."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ratio:
-    """How long one thing takes over another."""
+class TimeRatio:
+    """The time of one program relative to another's."""
 
     value: float
     spread: float
+    """The relative uncertainty of the ratio."""
     unit: float
-    """The least time of the other."""
+    """The least time of the other program."""
 
 
-def compare(one: Callable[[], float], other: Callable[[], float], precision: Precision) -> Ratio:
-    """The ratio of least times, of runs made in turns until it settles.
+def compare(
+    one: Callable[[], float], other: Callable[[], float], precision: Precision
+) -> TimeRatio:
+    """The ratio of least times, from runs made alternately until it settles.
 
-    Noise only ever adds, so the least of many runs is the best guess at a time. Whether it has been
-    reached shows in the two halves of the runs, which must agree.
+    Noise only ever adds, so the least of many runs is the best estimate of a time. The estimate has
+    settled when the odd and the even runs agree.
     """
     ones: list[float] = []
     others: list[float] = []
     while True:
-        # Whoever goes first may find the caches cold or the clock high, so both do.
+        # The first of a pair may find cold caches or a higher clock rate, so they swap places.
         for measure, times in ((one, ones), (other, others))[:: 1 if len(ones) % 2 else -1]:
             times.append(measure())
         spread = _spread(ones, others)
@@ -50,11 +54,11 @@ def compare(one: Callable[[], float], other: Callable[[], float], precision: Pre
         if count >= precision.least and (
             spread <= precision.spread or count >= precision.most or spent >= precision.seconds
         ):
-            return Ratio(_ratio(ones, others), spread, min(others))
+            return TimeRatio(_ratio(ones, others), spread, min(others))
 
 
 def _spread(ones: list[float], others: list[float]) -> float:
-    """How much the ratio differs between the odd and the even pairs."""
+    """The relative difference of the ratio between the odd and the even pairs."""
     if len(ones) < 2:
         return 1.0
     halves = [_ratio(ones[start::2], others[start::2]) for start in (0, 1)]

@@ -1,4 +1,4 @@
-"""A worker process as the main process sees it: bytes to and fro, and a certain end."""
+"""A worker process as the main process sees it: a socket, a log, and a certain end."""
 
 import contextlib
 import os
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from gevolve.evaluate.child import linux
 from gevolve.evaluate.protocol import LARGEST, FromMain, FromWorker, Inbox, Start, frame
-from gevolve.evaluate.worker.judge import signal_name
+from gevolve.evaluate.verdict import signal_name
 
 if TYPE_CHECKING:
     from gevolve.workload.base import Split
 
 Task = TypeVar("Task")
 MARKER = "GEVOLVE_WORKER"
-"""Set in the environment of workers: a workload file must not start a search when imported."""
+"""Set in the environment of workers, to detect workload files that start a search when imported."""
 _ENVIRONMENT = {
     MARKER: "1",
     "OPENBLAS_NUM_THREADS": "1",  # a process with threads cannot be forked safely
@@ -27,23 +27,23 @@ _ENVIRONMENT = {
 }
 
 
-class Process(Generic[Task]):
-    """A worker, and what it has been given to do."""
+class WorkerProcess(Generic[Task]):
+    """A worker, and the tasks that it was given."""
 
     def __init__(self, start: Start) -> None:
         self.device = start.device
         self.tasks: deque[Task] = deque()
-        """Given to it and not yet answered, in order."""
+        """Tasks that it has not answered yet, in order."""
         self.asked: set[Split] = set()
-        """Splits that it has set up or been told to."""
+        """Splits that it was asked to prepare."""
         self.ready: set[Split] = set()
-        """Splits that it has set up."""
+        """Splits that it has prepared."""
         self.since = 0.0
-        """When it began with what it is doing now."""
+        """When it began with its present task."""
         self.told = 0
-        """How much it has been told of what others have learnt."""
+        """How many known evaluations it was told of."""
         self.closed = False
-        """Whether it has hung up."""
+        """Whether it has closed its end of the socket."""
         ours, theirs = socket.socketpair()
         self._log = os.fdopen(os.memfd_create("log"), "r+b")  # needs no disk, which may be full
         with theirs:
@@ -51,7 +51,7 @@ class Process(Generic[Task]):
                 [
                     sys.executable,
                     "-m",
-                    "gevolve.evaluate.worker.worker",
+                    "gevolve.evaluate.worker.main",
                     str(theirs.fileno()),
                     str(os.getpid()),
                 ],
@@ -76,7 +76,7 @@ class Process(Generic[Task]):
         return self._socket.fileno()
 
     def send(self, message: FromMain) -> None:
-        """Send without ever waiting for the worker; what does not fit now goes with `flush`."""
+        """Send without blocking; `flush` sends what the socket does not take now."""
         self._outbox += frame(message)
         self.flush()
 
@@ -106,11 +106,11 @@ class Process(Generic[Task]):
         return list(self._inbox.messages())
 
     def hang_up(self) -> None:
-        """Tell the worker that it is not wanted any more."""
+        """Close the socket, which tells the worker to end."""
         self._socket.close()
 
     def end(self, seconds: float = 0.0) -> str:
-        """Make sure that the worker and all that it started are gone; says how it ended."""
+        """End the worker and all that it started, and return how it ended."""
         self.hang_up()
         try:
             status = self._process.wait(seconds)

@@ -1,0 +1,343 @@
+"""A child process as its worker sees it: forked, limited in time and memory, and killed if need be.
+
+The child is a fork of a warm process, so it starts in a millisecond with everything loaded. It may
+crash, hang, flood its pipes, fork or allocate without end: the worker never waits longer than the
+deadline, then kills the child's process group and all other descendants.
+"""
+
+import contextlib
+import gc
+import os
+import resource
+import select
+import signal
+import socket
+import time
+import traceback
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import NoReturn, Self, TypeVar
+
+from gevolve.evaluate.child import linux
+from gevolve.evaluate.child.main import GO, STOP, Channel, Comparison, Problem, serve
+from gevolve.evaluate.protocol import (
+    LARGEST_FROM_CHILD,
+    Assignment,
+    CaseRun,
+    Failed,
+    FromChild,
+    Inbox,
+    MalformedMessageError,
+    Ran,
+    frame,
+)
+from gevolve.evaluate.stopwatch import Stopwatch
+
+_Message = TypeVar("_Message")
+_TAIL = 2048
+"""Bytes of stderr that are kept."""
+_RESERVE = 16 << 20
+"""Bytes of address space that are held back, so that a child out of memory can still report it."""
+_REUSE = 1000
+"""A child is replaced after this many artefacts, in case leftovers of each add up."""
+_alive: set[int] = set()
+"""Children that were started and not ended; all other descendants are strays."""
+
+
+class DeadlineError(Exception):
+    """The child passed its deadline."""
+
+
+class OrphanedError(Exception):
+    """The main process is gone, so nobody waits for the answer."""
+
+
+class ChildEndedError(Exception):
+    """The child ended, or closed its channel, before it sent the expected message."""
+
+    def __init__(self, status: int | None, tail: str) -> None:
+        super().__init__(tail)
+        self.status = status
+        """As from `os.waitstatus_to_exitcode`; None if it closed its channel and lives on."""
+        self.tail = tail
+        """The last line that it wrote to stderr."""
+
+
+class ChildFailedError(Exception):
+    """The child reported that it failed, and how."""
+
+    def __init__(self, message: Failed) -> None:
+        super().__init__(message.detail)
+        self.message = message
+
+
+FAILURES = (DeadlineError, ChildEndedError, ChildFailedError, MalformedMessageError)
+"""All that a child can do instead of sending the expected message."""
+
+
+class Child:
+    """A running child, until `end` or the end of a `with` block."""
+
+    def __init__(
+        self, pid: int, end: socket.socket, errors: int, seconds: float, main: int | None
+    ) -> None:
+        self.pid = pid
+        self._end = end
+        self._errors = errors
+        self._pidfd = os.pidfd_open(pid)
+        self._main = main
+        _alive.add(self.pid)
+        self._deadline = time.monotonic() + seconds
+        self._tail = b""
+        self._status: int | None = None
+        self._inbox: Inbox[FromChild] = Inbox(FromChild, LARGEST_FROM_CHILD)
+        self._waiting = True
+        """Whether the child waits for leave to go on, or for its next assignment."""
+        self._assigned = False
+        """Whether it has an artefact that it has not given up."""
+        self._unread = 0
+        """Bytes of outputs that it has announced and that were not read."""
+        os.set_blocking(errors, False)
+        end.setblocking(False)
+        self._poll = select.poll()
+        self._poll.register(end, select.POLLIN)
+        self._poll.register(errors, select.POLLIN)
+        self._poll.register(self._pidfd, select.POLLIN)
+        if main is not None:
+            self._poll.register(main, 0)  # a hang-up is always reported
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def assign(self, assignment: Assignment, seconds: float) -> None:
+        """Give a serving child an artefact to run, for at most `seconds`."""
+        self._deadline = time.monotonic() + seconds
+        self._tail = b""
+        self._assigned, self._waiting = True, False
+        self._end.settimeout(seconds)
+        with contextlib.suppress(OSError):  # `expect` reports how it ended, or that it is late
+            self._end.sendall(frame(assignment))
+        self._end.setblocking(False)
+
+    def go(self) -> None:
+        """Let the child take its next step."""
+        self._waiting = False
+        try:
+            self._end.send(GO)
+        except (BrokenPipeError, ConnectionResetError):
+            self._hung_up()
+        except BlockingIOError:
+            raise MalformedMessageError("it does not read its channel") from None
+
+    def expect(self, kind: type[_Message]) -> _Message:
+        """The child's next message, which must be of this kind."""
+        self._waiting = False
+        while (message := self._inbox.take()) is None:
+            self._inbox.feed(self._receive(self._inbox.missing))
+        if isinstance(message, Failed):
+            self._assigned, self._waiting = False, not message.last
+            raise ChildFailedError(message)
+        if not isinstance(message, kind):
+            raise MalformedMessageError(f"it sent {type(message).__name__} out of turn")
+        if isinstance(message, Ran):
+            self._unread += sum(header.nbytes for header in message.outputs)
+        self._waiting = True
+        return message
+
+    def fill(self, buffer: memoryview) -> None:
+        """Receive exactly as many bytes as the buffer holds."""
+        done = 0
+        while done < len(buffer):
+            data = self._receive(len(buffer) - done)
+            buffer[done : done + len(data)] = data
+            done += len(data)
+        self._unread -= len(buffer)
+
+    def stop(self) -> bool:
+        """Make a serving child give up its artefact; False if it is in no state to be told."""
+        if not self._waiting or self._unread:
+            return False
+        if self._assigned:
+            self._assigned = False
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                self._end.send(STOP)
+        return True
+
+    def end(self) -> None:
+        """Kill the child and all other descendants of this process, and wait until they are gone.
+
+        It is worth the wait: every page that is written to while a child still shares it is copied.
+        """
+        if self._end.fileno() < 0:
+            return
+        _alive.discard(self.pid)
+        if self._status is None:
+            linux.kill(self.pid)
+            self._reap(1.0)
+        self._end.close()
+        os.close(self._errors)
+        os.close(self._pidfd)
+        linux.kill_descendants(seconds=1.0, spare=_alive)
+
+    def _receive(self, most: int) -> bytes:
+        self._wait()
+        try:
+            data = self._end.recv(most)
+        except (BlockingIOError, ConnectionResetError):
+            data = b""
+        return data or self._hung_up()
+
+    def _wait(self) -> None:
+        """Return when there is something to read from the channel; raise if there never will be."""
+        while True:
+            left = self._deadline - time.monotonic()
+            if left <= 0:
+                raise DeadlineError
+            ready = {fd for fd, _ in self._poll.poll(left * 1000)}
+            if self._main in ready:
+                raise OrphanedError
+            if self._errors in ready:
+                self._drain()
+            if self._end.fileno() in ready:
+                return
+            if self._pidfd in ready:  # and nothing is left to read
+                self._hung_up()
+
+    def _hung_up(self) -> NoReturn:
+        # The channel closes a moment before the status is there.
+        self._reap(min(1.0, max(0.0, self._deadline - time.monotonic())))
+        self._drain()
+        lines = self._tail.decode(errors="replace").strip().splitlines()
+        raise ChildEndedError(self._status, lines[-1].strip() if lines else "")
+
+    def _drain(self) -> None:
+        """Keep the pipe of stderr from filling up; only its last bytes are kept."""
+        for _ in range(16):  # a flood must not keep us from looking at the clock
+            try:
+                data = os.read(self._errors, 1 << 16)
+            except BlockingIOError:
+                return
+            if not data:
+                if self._status is None:
+                    self._poll.modify(self._errors, 0)
+                return
+            self._tail = (self._tail + data)[-_TAIL:]
+
+    def _reap(self, seconds: float) -> None:
+        if self._status is not None:
+            return
+        poll = select.poll()
+        poll.register(self._pidfd, select.POLLIN)
+        if poll.poll(seconds * 1000):
+            _, status = os.waitpid(self.pid, os.WNOHANG)
+            self._status = os.waitstatus_to_exitcode(status)
+
+
+def start(
+    task: Callable[[Channel], None],
+    *,
+    seconds: float,
+    memory: int | None = None,
+    main: int | None = None,
+) -> Child:
+    """Run `task` in a child of this process, for at most `seconds`.
+
+    `memory` is how many bytes its address space may grow by. `main` is a file descriptor that hangs
+    up when nobody waits for the answer any more; the child does not inherit it.
+    """
+    ours, theirs = socket.socketpair()
+    read, write = os.pipe()
+    worker = os.getpid()
+    most = None if memory is None else linux.address_space() + memory
+    began = time.perf_counter()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            for fd in (ours.fileno(), read, *(() if main is None else (main,))):
+                os.close(fd)
+            os.dup2(write, 2)
+            _confine(worker, most)
+            task(Channel(theirs, time.perf_counter() - began))
+        except BaseException:  # noqa: BLE001  (nothing may climb out into the worker's own loop)
+            os.write(2, traceback.format_exc(limit=-1).encode()[-_TAIL:])
+        finally:
+            os._exit(0)
+    with contextlib.suppress(PermissionError, ProcessLookupError):
+        os.setpgid(pid, pid)  # the child does so too: whoever comes first
+    theirs.close()
+    os.close(write)
+    return Child(pid, ours, read, seconds, main)
+
+
+def _confine(worker: int, most: int | None) -> None:
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    linux.die_with_parent(worker, signal.SIGKILL)
+    gc.disable()  # a collection would touch, and so copy, every page of the warm process
+    if most is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (most, most + _RESERVE))
+
+
+class Runner:
+    """Runs artefacts in a child, which it starts when needed, reuses, and replaces.
+
+    With `isolated` each artefact gets a child of its own.
+    """
+
+    def __init__(
+        self, problem: Problem, comparison: Comparison, main: int | None, *, isolated: bool
+    ) -> None:
+        self._problem = problem
+        self._comparison = comparison
+        self._main = main
+        self._isolated = isolated or problem.device.isolated
+        self._child: Child | None = None
+        self._memory: int | None = None
+        self._count = 0
+
+    @property
+    def reused(self) -> bool:
+        """Whether the last artefact ran in a child that had run others before."""
+        return self._count > 1
+
+    @contextmanager
+    def run(
+        self,
+        artefact: bytes,
+        runs: Sequence[CaseRun],
+        *,
+        kernels: Sequence[str] = (),
+        seconds: float,
+        memory: int | None = None,
+        stopwatch: Stopwatch | None = None,
+    ) -> Generator[Child]:
+        """A child that makes these runs, within so many seconds and bytes of address space."""
+        stopwatch = stopwatch or Stopwatch()
+        if memory != self._memory or self._count >= _REUSE:
+            self.end()
+        if self._child is None:
+            self._problem.device.check_fork()
+            self._count, self._memory = 0, memory
+            self._child = start(
+                lambda channel: serve(channel, self._problem, self._comparison),
+                seconds=seconds,
+                memory=memory,
+                main=self._main,
+            )
+        self._count += 1
+        self._child.assign(Assignment(artefact, list(runs), list(kernels)), seconds)
+        try:
+            yield self._child
+        finally:
+            with stopwatch("end"):
+                if self._isolated or not self._child.stop():
+                    self.end()
+
+    def end(self) -> None:
+        """End the child; the next run starts another."""
+        if self._child is not None:
+            self._child.end()
+            self._child = None
