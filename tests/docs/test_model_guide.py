@@ -1,20 +1,16 @@
 """The guide to models runs as it is printed, with a small budget."""
 
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "models.md"
+from tests.docs.pages import DOCS, save_files
 
 
 @pytest.mark.slow
 def test_models(tmp_path):
-    for block in re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text(), re.MULTILINE | re.DOTALL):
-        first, _, rest = block.partition("\n")
-        (tmp_path / first.split()[-1]).write_text(rest)
+    save_files(DOCS / "how-to" / "models.md", tmp_path)
 
     def python(*arguments):
         done = subprocess.run(

@@ -4,7 +4,6 @@ import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -12,8 +11,9 @@ from gevolve.device.base import Limits
 from gevolve.device.registry import open_device
 from gevolve.workload.base import SPLITS
 from gevolve.workload.locate import find
+from tests.docs.pages import DOCS, save_files
 
-TUTORIAL = (Path(__file__).parents[2] / "docs" / "tutorial.md").read_text()
+TUTORIAL = DOCS / "tutorial.md"
 FEWER = {"1000": "40", "5000": "60"}
 """Budgets for the test in place of the printed ones; too small to find a best variant to export."""
 
@@ -21,9 +21,7 @@ FEWER = {"1000": "40", "5000": "60"}
 @pytest.fixture
 def folder(tmp_path):
     """A folder with the files that the tutorial tells its reader to save."""
-    block = re.compile(r"^```\w+\n(?://|#) (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-    for name, text in block.findall(TUTORIAL):
-        (tmp_path / name).write_text(text)
+    save_files(TUTORIAL, tmp_path)
     return tmp_path
 
 
@@ -41,7 +39,7 @@ def test_its_workload_agrees_with_its_reference(folder):
 
 @pytest.mark.slow
 def test_its_commands_run_one_after_the_other(folder):
-    commands = re.findall(r"^    gevolve (?!--help)(.+)$", TUTORIAL, re.MULTILINE)
+    commands = re.findall(r"^    gevolve (?!--help)(.+)$", TUTORIAL.read_text(), re.MULTILINE)
     assert [command.split()[0] for command in commands] == [
         "run",
         "show",
