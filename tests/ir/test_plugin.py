@@ -97,6 +97,7 @@ except PatchError as error:
         ("llvm.fast-math = gevolve_fast_math:Slow", "'llvm.fast-math' of gevolve.edits cannot be loaded"),
         ("llvm.fast-math = gevolve_fast_math:exact", "is no subclass of LlvmEdit"),
         ("llvm.quick = gevolve_fast_math:FastMath", "has the name 'fast-math'"),
+        ("fast-math = gevolve_fast_math:FastMath", "call it llvm.fast-math or stablehlo.fast-math"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_said_in_one_line(tmp_path, entry, message):

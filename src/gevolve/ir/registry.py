@@ -59,13 +59,18 @@ class EditKinds(Mapping[str, type[EditKind[SitesT, DraftT]]], Generic[SitesT, Dr
 
     @cached_property
     def _all(self) -> dict[str, Kind[SitesT, DraftT]]:
-        """Looked up when it is first needed, since packages may import the IR to subclass."""
-        added = {
-            name.removeprefix(f"{self._ir}."): entry
-            for name, entry in find_plugins(GROUP).items()
-            if name.startswith(f"{self._ir}.")
-        }
-        return self._own | {name: self._load(name, entry) for name, entry in added.items()}
+        """Looked up when it is first needed: a package that adds a kind imports this IR itself."""
+        kinds = dict(self._own)
+        for full_name, entry in find_plugins(GROUP).items():
+            ir, _, name = full_name.partition(".")
+            if ir not in IRS:
+                raise PluginError(
+                    f"{package_of(entry)}: {full_name!r} of {GROUP} does not begin with an IR; call it "
+                    f"{' or '.join(f'{known}.{full_name}' for known in IRS)}"
+                )
+            if ir == self._ir:
+                kinds[name] = self._load(name, entry)
+        return kinds
 
     def _load(self, name: str, entry: EntryPoint) -> Kind[SitesT, DraftT]:
         kind: Any = load_plugin(entry)

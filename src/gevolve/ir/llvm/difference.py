@@ -38,7 +38,7 @@ class DraftedVariant(NamedTuple):
 def describe_difference(
     index: LlvmIndex, locations: Locations, before: DraftedVariant, after: DraftedVariant
 ) -> Change | None:
-    """What the second variant does that the first does not; None if nothing recognisable."""
+    """What the second variant does that the first does not; None if nothing recognizable."""
     if before.text == after.text:
         return None
     old, new = FeatureCount(before.text), FeatureCount(after.text)
@@ -54,7 +54,7 @@ def _differences(
     yield _fewer(old, new, "atomic", "atomic removed", "removes", "the atomic", "atomics")
     yield _fewer_loops(old, new)
     yield _fewer_accesses(old, new, "store", "store removed", "removes")
-    yield drafts.loop()
+    yield drafts.changed_loop()
     yield _fewer(old, new, "branch", "branch fixed", "decides once and for all", "the branch", "branches")  # fmt: skip
     yield _fewer_accesses(old, new, "load", "load removed", "saves")
     yield _lower_precision(old, new)
@@ -62,9 +62,9 @@ def _differences(
     yield _fewer(old, new, "function", "function call removed", "saves", "the function call", "function calls")  # fmt: skip
     yield _fewer(old, new, "division", "division removed", "saves", "the division", "divisions")
     if new.count["operation"] < old.count["operation"]:
-        yield drafts.reuse()
+        yield drafts.reused_value()
         yield _fewer(old, new, "operation", "computation removed", "saves", "the operation", "operations")  # fmt: skip
-    yield drafts.barrier()
+    yield drafts.changed_barrier()
     yield _reordered(old, new)
     yield _more(old, new)
 
@@ -131,7 +131,7 @@ class _Drafts:
         self._index, self._locations = index, locations
         self._before, self._after = before, after
 
-    def loop(self) -> Change | None:
+    def changed_loop(self) -> Change | None:
         """A loop that now ends when something else is so."""
         for number, function in enumerate(self._index.functions):
             dominance = self._index.dominance[number]
@@ -147,7 +147,7 @@ class _Drafts:
                     return Change(sentence, "loop bound changed", lines)
         return None
 
-    def barrier(self) -> Change | None:
+    def changed_barrier(self) -> Change | None:
         """A barrier that is another one now."""
         for id_, instr in self._index.instr.items():
             old, new = self._before.get(id_), self._after.get(id_)
@@ -173,7 +173,7 @@ class _Drafts:
             stack += sorted(fresh)
         return frozenset(texts)
 
-    def reuse(self) -> Change | None:
+    def reused_value(self) -> Change | None:
         """A value that now stands for another one as well."""
         for block in sorted(self._before.touched | self._after.touched):
             for id_ in self._index.body[block]:

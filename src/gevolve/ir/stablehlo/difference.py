@@ -33,7 +33,7 @@ _PRECISIONS = ("f64", "f32", "bf16"), ("f32", "f16")
 
 
 def describe_difference(before: str, after: str, origins: Mapping[str, str]) -> Change | None:
-    """What the second variant does that the first does not; None if nothing recognisable."""
+    """What the second variant does that the first does not; None if nothing recognizable."""
     if before == after:
         return None
     old, new = _FeatureCount(before, origins), _FeatureCount(after, origins)
