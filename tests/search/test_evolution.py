@@ -274,3 +274,30 @@ def test_the_search_beats_random_search():
         theirs.append(1 - random_search(program, seed, budget))
     assert sum(a > b for a, b in zip(ours, theirs, strict=True)) >= 5
     assert sum(ours) > 2 * sum(theirs)
+
+
+def test_only_the_chosen_edit_kinds_are_drawn():
+    program = Landscape(sites=30)
+    options = replace(SMALL, edits=("-swap", "-move"))
+    search = start(program, options)
+    judged = advance(search, program, 4)
+    drawn = {edit.kind for patch, _ in judged for edit in patch}
+    assert drawn == {"copy", "delete", "replace", "operand"}
+    assert set(search.shares) == drawn
+    with pytest.raises(OptionError, match="edits has bend; the program knows copy"):
+        start(program, replace(SMALL, edits=("bend",)))
+
+
+def test_a_restored_search_draws_the_kinds_that_it_drew_before():
+    program, larger = Landscape(sites=30), Landscape(sites=30)
+    larger.kinds = (*KINDS, "added-since")
+    search = start(program)
+    judged = advance(search, program, 2)
+    other = restored(search, larger, SMALL, judged)
+    assert other.ask() == search.ask()
+    smaller = Landscape(sites=30)
+    smaller.kinds = KINDS[:-1]
+    with pytest.raises(
+        StoreError, match="edits of the kinds operand, which the program does not know"
+    ):
+        restored(search, smaller, SMALL, judged)
