@@ -1,13 +1,12 @@
 """Devices of other packages: found by their entry point, opened by name, judged like any other."""
 
-import subprocess
 import sys
-import textwrap
 
 import pytest
 
 import gevolve
 from gevolve.device.registry import list_devices, open_device, worker_devices
+from tests.plugins import install, python
 
 ABACUS = '''
 """A device that counts the lines of a program."""
@@ -50,20 +49,10 @@ class Abacus(Device):
 '''
 
 
-def package(folder, name, text, entries):
-    """Install a package of one module as a wheel would be: the module, and its metadata."""
-    (folder / f"{name}.py").write_text(text)
-    info = folder / f"{name}-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[gevolve.devices]\n{entries}\n")
-
-
 @pytest.fixture
 def abacus(tmp_path, monkeypatch):
-    package(
-        tmp_path, "abacus_device", ABACUS, "abacus = abacus_device:Abacus\nsim = abacus_device:No"
-    )
+    families = {"abacus": "abacus_device:Abacus", "sim": "abacus_device:No"}
+    install(tmp_path, "abacus-device", ABACUS, {"gevolve.devices": families})
     monkeypatch.syspath_prepend(tmp_path)
     yield tmp_path
     sys.modules.pop("abacus_device", None)
@@ -94,13 +83,7 @@ def test_what_a_device_need_not_say_has_defaults(abacus):
 
 
 def test_the_command_line_lists_it(abacus):
-    done = subprocess.run(
-        [sys.executable, "-m", "gevolve", "devices"],
-        env={"PYTHONPATH": str(abacus), "PATH": ""},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = python(abacus, "-m", "gevolve", "devices")
     assert done.stdout.splitlines()[-1].split(maxsplit=1) == ["abacus", "Counts on beads."]
 
 
@@ -117,7 +100,8 @@ def test_a_package_cannot_replace_a_device(abacus):
     ],
 )
 def test_a_broken_package_is_told_in_one_line(tmp_path, monkeypatch, text, words):
-    package(tmp_path, "broken_device", textwrap.dedent(text), "abacus = broken_device:Abacus")
+    families = {"abacus": "broken_device:Abacus"}
+    install(tmp_path, "broken-device", text, {"gevolve.devices": families})
     monkeypatch.syspath_prepend(tmp_path)
     try:
         with pytest.raises(gevolve.DeviceError) as caught:

@@ -1,49 +1,28 @@
 """A package of its own adds the edit kind of the how-to page, and a search draws it."""
 
-import os
 import re
 import sqlite3
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from gevolve.patch import Patch
+from tests.docs.pages import DOCS
+from tests.plugins import install, python
 
-ROOT = Path(__file__).parent.parent.parent
-PAGE = (ROOT / "docs" / "how-to" / "extend.md").read_text()
+PAGE = (DOCS / "how-to" / "extend.md").read_text()
 SECTION = PAGE.split("\n## An edit kind\n")[1].split("\n## ")[0]
 
 
-def install(folder, *entries, module="gevolve_fast_math"):
-    """Put the package into a folder as pip would."""
+def install_edit(folder, entry="llvm.fast-math = gevolve_fast_math:FastMath"):
+    """The page's package, with this entry point."""
     (code,) = re.findall(r"```python\n(.*?)```", SECTION, re.DOTALL)
-    (folder / f"{module}.py").write_text(code)
-    info = folder / f"{module}-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: gevolve-fast-math\nVersion: 1.0\n")
-    lines = [line.replace('"', "") for line in entries]
-    (info / "entry_points.txt").write_text("\n".join(["[gevolve.edits]", *lines, ""]))
-
-
-def python(folder, *arguments):
-    path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
-    return subprocess.run(
-        [sys.executable, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": path.rstrip(os.pathsep)},
-    )
+    install(folder, "gevolve-fast-math", code, {"gevolve.edits": dict([entry.split(" = ")])})
 
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
-    install(folder, *re.findall(r'^"llvm\..*$', SECTION, re.MULTILINE))
+    install_edit(folder)
     return folder
 
 
@@ -101,7 +80,7 @@ except PatchError as error:
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_said_in_one_line(tmp_path, entry, message):
-    install(tmp_path, entry)
+    install_edit(tmp_path, entry)
     script = "import gevolve.ir.llvm.edits as e, gevolve.errors as r\ntry: len(e.EDIT_KINDS)\n"
     done = python(tmp_path, "-c", script + "except r.PluginError as error: print(error)")
     assert done.returncode == 0, done.stderr
@@ -111,6 +90,6 @@ def test_what_does_not_fit_is_said_in_one_line(tmp_path, entry, message):
 
 
 def test_kinds_for_models_are_not_imported_for_kernels(tmp_path):
-    install(tmp_path, "stablehlo.fast-math = no_such_module:FastMath")
+    install_edit(tmp_path, "stablehlo.fast-math = no_such_module:FastMath")
     done = python(tmp_path, "-c", "import gevolve.ir.llvm.edits as e; print(*e.EDIT_KINDS)")
     assert done.stdout == "copy delete move replace swap operand\n", done.stderr

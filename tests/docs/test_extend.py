@@ -1,0 +1,48 @@
+"""The packages of the how-to page are installed, and a search uses all that they add."""
+
+import json
+import re
+import tomllib
+
+import pytest
+
+from tests.docs.pages import DOCS
+from tests.plugins import install, python
+
+SECTIONS = dict(
+    re.findall(
+        r"^## ([^\n]+)\n(.*?)(?=^## |\Z)",
+        (DOCS / "how-to" / "extend.md").read_text(),
+        re.MULTILINE | re.DOTALL,
+    )
+)
+EXAMPLES = {title: text for title, text in SECTIONS.items() if "```toml" in text}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A folder with the package of every section, as its two blocks say."""
+    folder = tmp_path_factory.mktemp("site")
+    for text in EXAMPLES.values():
+        (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+        (table,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+        project = tomllib.loads(table)["project"]
+        install(folder, project["name"], code, project["entry-points"])
+    return folder
+
+
+@pytest.mark.parametrize("title", EXAMPLES)
+def test_an_example_is_short(title):
+    (code,) = re.findall(r"```python\n(.*?)```", EXAMPLES[title], re.DOTALL)
+    assert len([line for line in code.splitlines() if line.strip()]) <= 32
+
+
+def test_the_device_is_listed_and_judges_by_its_own_measure(site):
+    listed = python(site, "-m", "gevolve", "devices").stdout
+    assert re.search(r"^code-size +Runs kernels on sim", listed, re.MULTILINE), listed
+    command = "-m gevolve run hotspot --device code-size --evals 24 --workers 1 --out sized --json"
+    done = python(site, *command.split())
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["baseline"]["time"] == int(found["baseline"]["time"]) > 50
+    assert found["verdicts"]["ok"]
