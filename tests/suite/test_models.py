@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from gevolve.errors import WorkloadError
-from gevolve.suite import KERNELS, MODELS, SUITE, datasets, module_of, weights
+from gevolve.suite import KERNELS, MODELS, SUITE, datasets, module_of
+from gevolve.suite.models import weights
 from gevolve.workload.locate import find, load_workload, spec_of
 
 SHIPPED = ["2fcnet", "mobilenet-small"]

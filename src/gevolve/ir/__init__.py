@@ -28,7 +28,7 @@ class Ir:
     needs: tuple[str, str] | None = None
     """What is to be said if such a package is missing, and the extra of gevolve that brings it."""
 
-    def load(self) -> Any:
+    def implementation(self) -> Any:
         """The package that implements it; raises `MissingPackageError`."""
         try:
             return import_module(self.module)
@@ -56,4 +56,4 @@ IRS: dict[str, Ir] = {
 
 def restore(ir: IrName, text: str) -> Program:
     """The program in this IR that has this text, with the same ids."""
-    return IRS[ir].load().restore(text)
+    return IRS[ir].implementation().restore(text)

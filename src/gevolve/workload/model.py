@@ -22,7 +22,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from gevolve.errors import MissingPackageError, WorkloadError
+from gevolve.errors import WorkloadError
+from gevolve.ir import IRS
 from gevolve.workload.base import Array, Case, Split, Workload
 
 if TYPE_CHECKING:
@@ -65,10 +66,12 @@ class ModelWorkload(Workload):
         return [case[name] for name in self._names()]
 
     def load(self) -> Program:
-        return _stablehlo().load(self._source(), self.arguments(self.data("search")))
+        return (
+            IRS[self.ir].implementation().load(self._source(), self.arguments(self.data("search")))
+        )
 
     def restore(self, text: str) -> Program:
-        return _stablehlo().restore(text)
+        return IRS[self.ir].implementation().restore(text)
 
     def cases(self, split: Split, draw: int = 0) -> list[Case]:  # noqa: ARG002  (data is what there is)
         case = self.data(split)
@@ -77,10 +80,14 @@ class ModelWorkload(Workload):
         return [case]
 
     def run(self, handle: Executable, case: Case) -> Any:
-        return handle(*_stablehlo().flatten(self.arguments(case), self._source()))
+        return handle(*IRS[self.ir].implementation().flatten(self.arguments(case), self._source()))
 
     def measure(self, got: Mapping[str, Array], want: Mapping[str, Array], case: Case) -> float:  # noqa: ARG002  (labels say what is right)
-        outputs = _stablehlo().unflatten(list(got.values()), self._source(), self.arguments(case))
+        outputs = (
+            IRS[self.ir]
+            .implementation()
+            .unflatten(list(got.values()), self._source(), self.arguments(case))
+        )
         return float(self.error(outputs, case))
 
     def bound(self, unedited: float, tolerance: float) -> float:
@@ -101,14 +108,3 @@ class ModelWorkload(Workload):
                 f"{self.name}: set `inputs` to the names of the case's entries that {source} takes"
             )
         return tuple(inspect.signature(source).parameters)
-
-
-def _stablehlo() -> Any:
-    """Models need JAX, which kernels do not."""
-    try:
-        import gevolve.ir.stablehlo  # noqa: PLC0415  (JAX loads when the first model does)
-    except ModuleNotFoundError as error:
-        if error.name not in ("jax", "jaxlib"):
-            raise
-        raise MissingPackageError("models need JAX", "ml") from None
-    return gevolve.ir.stablehlo
