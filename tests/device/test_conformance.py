@@ -1,4 +1,4 @@
-"""One suite for all kernel devices: `sim`, a named GPU, `cuda` over a double of the driver, a real GPU."""
+"""The suite for kernel devices: `sim`, a named GPU, `cuda` over a double of the driver, a real GPU."""
 
 import subprocess
 import sys
@@ -10,8 +10,8 @@ from gevolve.device.cuda import Cuda
 from gevolve.device.cuda.query import gpus
 from gevolve.device.registry import open_device
 from gevolve.errors import DeviceError
-from tests import ROOT
-from tests.device import conformance
+from gevolve.testing import devices
+from gevolve.testing.devices import DeviceConformance
 from tests.device.cuda.double import Double
 
 
@@ -23,32 +23,45 @@ def why_no_gpu():
         return str(error)
 
 
-@pytest.mark.parametrize("name", ["sim", "sim:p100"])
-@pytest.mark.parametrize("check", conformance.CHECKS)
-def test_sim(name, check):
-    conformance.CHECKS[check](open_device(name))
+class TestSim(DeviceConformance):
+    def open(self):
+        return open_device("sim")
 
 
-@pytest.mark.parametrize("check", conformance.CHECKS)
-def test_cuda_over_a_double(check):
-    double = Double()
-    device = Cuda("0", double)
-    conformance.CHECKS[check](device)
-    device.close()
-    assert double.leaks() == []
-    assert (double._last is not None) == (check in conformance.BREAKING)
+class TestNamedGpu(DeviceConformance):
+    def open(self):
+        return open_device("sim:p100")
 
 
-@pytest.mark.parametrize("check", conformance.CHECKS)
-def test_cuda(check):
-    if why_no_gpu():
-        pytest.skip(why_no_gpu())
-    done = subprocess.run(
-        [sys.executable, "-m", conformance.__name__, "cuda:0", check],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+class TestCudaOverADouble(DeviceConformance):
+    @pytest.mark.parametrize("name", devices.CHECKS)
+    def test_check(self, name):
+        double = Double()
+        device = Cuda("0", double)
+        devices.CHECKS[name](device)
+        device.close()
+        assert double.leaks() == []
+        assert (double._last is not None) == (name in devices.BREAKING)
+
+
+class TestCuda(DeviceConformance):
+    @pytest.mark.parametrize("name", devices.CHECKS)
+    def test_check(self, name):
+        if why_no_gpu():
+            pytest.skip(why_no_gpu())
+        done = subprocess.run(
+            [sys.executable, "-m", "gevolve.testing.devices", "cuda:0", name],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "device", [open_device("sim"), open_device("sim:p100"), Cuda("0", Double())]
+)
+def test_ptx_is_what_runs(device):
+    assert device.fingerprint(devices.artefact_of(device)) == ""
+    assert device.name.partition(":")[0] in {"sim", "cuda"}

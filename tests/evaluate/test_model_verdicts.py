@@ -9,8 +9,8 @@ import pytest
 
 from gevolve.errors import WorkloadError
 from gevolve.evaluate.pool import Pool
+from gevolve.testing.evaluators import patch
 from gevolve.workload.locate import Spec
-from tests.evaluate.conformance import patch
 from tests.evaluate.processes import all_gone, workers_of
 
 pytest.importorskip("jax")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gevolve.device.base import Poisoned
 from gevolve.device.registry import open_device
-from tests.device import conformance
+from gevolve.testing import devices
 from tests.device.cuda.double import (
     CUdevice,
     CUdevice_attribute,
@@ -166,7 +166,7 @@ def main(folder, *checks):
     device = open_device("cuda:0")
     try:
         for check in checks:
-            conformance.CHECKS[check](device)
+            devices.CHECKS[check](device)
         device.close()
     except Poisoned as error:
         print(error)

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
+from gevolve.testing import devices
 from tests import ROOT
-from tests.device import conformance
 
-HARMLESS = [name for name in conformance.CHECKS if name not in conformance.BREAKING]
+HARMLESS = [name for name in devices.CHECKS if name not in devices.BREAKING]
 
 
 def has_bindings():
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not has_bindings(), reason="cuda-bindings is not
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("checks", [HARMLESS, *([name] for name in sorted(conformance.BREAKING))])
+@pytest.mark.parametrize("checks", [HARMLESS, *([name] for name in sorted(devices.BREAKING))])
 def test_the_bindings_take_what_cuda_passes(checks, tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "tests.device.cuda.libcuda", tmp_path, *checks],

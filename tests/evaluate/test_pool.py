@@ -12,12 +12,13 @@ from gevolve.errors import EvaluationError, OptionError, WorkloadError
 from gevolve.evaluate.pool import Pool
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Patch
+from gevolve.testing.evaluators import EvaluatorConformance, patch, toy
+from gevolve.testing.toy import MEMORY, SLOW, VERDICTS
 from tests import ROOT
-from tests.evaluate.conformance import MEMORY, SLOW, VERDICTS, EvaluatorConformance, patch, toy
 from tests.evaluate.processes import all_gone, parent_of, wait_for, workers_of
 
 
-class TestLocal(EvaluatorConformance):
+class TestPool(EvaluatorConformance):
     """With two workers, so that the order of results is left to chance."""
 
     def make(self, spec, *, workers=2, **options):
@@ -188,7 +189,7 @@ def test_nothing_reaches_the_terminal(capfd):
 @pytest.mark.parametrize("kind", ["strays-and-sleeps", "ignores", "loops-in-c"])
 def test_all_go_when_the_main_process_is_killed(kind):
     script = textwrap.dedent(f"""
-        from tests.evaluate.conformance import patch, toy
+        from gevolve.testing.evaluators import patch, toy
         from gevolve.evaluate.pool import Pool
         evaluator = Pool(toy(), device="toy", workers=2, patience=60)
         evaluator.prepare()
@@ -211,7 +212,7 @@ def test_all_go_when_the_main_process_is_killed(kind):
 def test_an_interrupt_reaches_the_main_process_only():
     script = textwrap.dedent("""
         import sys
-        from tests.evaluate.conformance import patch, toy
+        from gevolve.testing.evaluators import patch, toy
         from gevolve.evaluate.pool import Pool
         with Pool(toy("Brief"), device="toy", workers=2) as evaluator:
             evaluator.prepare()
@@ -242,7 +243,7 @@ def test_a_file_that_searches_when_imported_is_refused(tmp_path):
     file = tmp_path / "script.py"
     file.write_text(
         "from gevolve.evaluate.pool import Pool\n"
-        "from tests.evaluate.toy import Toy\n"
+        "from gevolve.testing.toy import Toy\n"
         "class Mine(Toy): pass\n"
         "Pool(Mine(), device='toy')\n"
     )

@@ -1,97 +1,63 @@
-"""What any evaluator must do; subclass it and say how to make yours.
+"""What every evaluator must do, as a test suite: for authors of an evaluator.
 
-class TestMine(EvaluatorConformance):
-    def make(self, spec, **options): return Mine(spec, **options)
+Subclass it in a test file and say how yours is made; pytest does the rest::
+
+    class TestMine(EvaluatorConformance):
+        def make(self, spec, **options):
+            return Mine(spec, **options)
+
+Its workloads are those of `gevolve.testing.toy`, on a device that they bring along.
 """
 
 import math
+from typing import Any
 
 import pytest
 
 from gevolve.errors import CompileError, DeviceError, EvaluationError, WorkloadError
+from gevolve.evaluate.evaluator import Evaluator
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Patch
+from gevolve.testing.toy import NEED_ISOLATION, VERDICTS
+from gevolve.workload.base import SPLITS
 from gevolve.workload.locate import Spec
-
-TOY = __file__.replace("conformance.py", "toy.py")
-
-VERDICTS = {
-    "right": "ok",
-    "neutral": "ok",
-    "prints": "ok",
-    "strays": "ok",
-    "escapes": "ok",
-    "invalid": "invalid",
-    "uncompilable": "compile",
-    "build-abort": "compile",
-    "unrunnable": "compile",
-    "confuses": "crash",
-    "bewilders": "crash",
-    "wrong": "wrong",
-    "wrong-on-large": "wrong",
-    "shape": "wrong",
-    "dtype": "wrong",
-    "more": "wrong",
-    "huge": "wrong",
-    "nan": "nonfinite",
-    "inf": "nonfinite",
-    "writes": "inputs-changed",
-    "poisoned": "flaky",
-    "burns": "fuel",
-    "hoards": "memory",
-    "gulps": "memory",
-    "nothing": "crash",
-    "no-time": "crash",
-    "traps": "crash",
-    "raises": "crash",
-    "exits": "crash",
-    "leaves": "crash",
-    "segv": "crash",
-    "aborts": "crash",
-    "fpe": "crash",
-    "overflow": "crash",
-    "scribble": "crash",
-    "stamps": "crash",
-    "garbles": "crash",
-    "shouts": "crash",
-    "lies": "crash",
-    "nests": "crash",
-    "floods": "crash",
-    "magic": "wrong",
-}
-"""The verdict on each kind of edit of the toy program."""
-BOUND_TO_FORKS = ("scribble", "stamps", "strays", "escapes")
-"""Kinds that ruin their process or leave others behind, which nothing but its end makes good."""
-MEMORY = ("allocates", "nibbles")
-"""Kinds that take a while to reach the limit on memory."""
-SLOW = ("loops", "loops-in-c", "sleeps", "ignores", "stops", "threads", "strays-and-sleeps")
-SLOW += ("chatters", "drips")
-"""Kinds that only the deadline ends."""
 
 
 def toy(name: str = "Toy") -> Spec:
-    return Spec(TOY, name)
+    """A workload of `gevolve.testing.toy`."""
+    return Spec("gevolve.testing.toy", name)
 
 
 def patch(kind: str, *args: object, seed: int = 1) -> Patch:
+    """A patch of one edit."""
     return Patch.parse(" ".join([kind, *map(str, args), f"#{seed:x}"]))
 
 
 class EvaluatorConformance:
-    def make(self, spec, *, workers=2, **options):
+    """The tests; a subclass defines `make`."""
+
+    __test__ = False
+
+    def __init_subclass__(cls) -> None:
+        """Let pytest collect subclasses, unless one says `__test__ = False` as this class does."""
+        cls.__test__ = cls.__dict__.get("__test__", True)
+
+    def make(self, spec: Spec, *, workers: int = 2, **options: Any) -> Evaluator:
+        """An evaluator for a workload; the options are those of `gevolve.evaluate.pool.Pool`."""
         raise NotImplementedError
 
-    def judge(self, *kinds: str, name: str = "Toy", **options) -> list[Evaluation]:
+    def judge(self, *kinds: str, name: str = "Toy", **options: Any) -> list[Evaluation]:
+        """The evaluations of some patches, in their order."""
         with self.make(toy(name), device="toy", **options) as evaluator:
             for index, kind in enumerate(kinds):
                 evaluator.submit(index, Patch.parse(kind))
-            results = dict(evaluator.results())
+            results: dict[Any, Evaluation] = dict(evaluator.results())
         assert sorted(results) == list(range(len(kinds)))
         return [results[index] for index in range(len(kinds))]
 
     # --- the baseline
 
-    def test_baseline(self):
+    def test_baseline(self) -> None:
         with self.make(toy(), device="toy") as evaluator:
             search = evaluator.prepare()
             held_out = evaluator.prepare("held-out")
@@ -105,7 +71,7 @@ class EvaluatorConformance:
         assert (held_out.split, held_out.profile) == ("held-out", {})
         assert held_out.program == search.program
 
-    def test_the_empty_patch_is_the_baseline(self):
+    def test_the_empty_patch_is_the_baseline(self) -> None:
         with self.make(toy(), device="toy") as evaluator:
             baseline = evaluator.prepare().evaluation
             evaluator.submit("empty", Patch())
@@ -128,7 +94,7 @@ class EvaluatorConformance:
             ("Absent", "has no workload Absent"),
         ],
     )
-    def test_unfit_workloads_are_refused(self, name, words):
+    def test_unfit_workloads_are_refused(self, name: str, words: str) -> None:
         with (
             pytest.raises(WorkloadError) as caught,
             self.make(toy(name), device="toy", workers=1) as evaluator,
@@ -137,7 +103,7 @@ class EvaluatorConformance:
         assert words in str(caught.value)
         assert "\n" not in str(caught.value)
 
-    def test_errors_keep_their_kind(self):
+    def test_errors_keep_their_kind(self) -> None:
         with (
             pytest.raises(CompileError, match="expected expression\n"),
             self.make(toy("BadProgram"), device="toy") as evaluator,
@@ -151,7 +117,7 @@ class EvaluatorConformance:
 
     # --- verdicts
 
-    def test_verdicts(self):
+    def test_verdicts(self) -> None:
         given = self.judge(*(f"{kind} #1" for kind in VERDICTS))
         assert dict(zip(VERDICTS, map(_word, given), strict=True)) == VERDICTS
         for evaluation in given:
@@ -159,7 +125,7 @@ class EvaluatorConformance:
             assert evaluation.ok == (evaluation.detail == "")
             assert "\n" not in evaluation.detail
 
-    def test_details_name_the_cause(self):
+    def test_details_name_the_cause(self) -> None:
         given = self.judge(
             "segv #1", "build-abort #1", "raises #1", "nan #1", "shape #1", "dtype #1"
         )
@@ -171,12 +137,12 @@ class EvaluatorConformance:
         assert details[4] == "case 0: output 0 is <f4[69], not <f4[70]"
         assert details[5] == "case 0: output 0 is <f8[70], not <f4[70]"
 
-    def test_deadline(self):
+    def test_deadline(self) -> None:
         kinds = ("sleeps #1", "right 3 #1", "stops #1")
         given = self.judge(*kinds, patience=0.3)
         assert [_word(evaluation) for evaluation in given] == ["timeout", "ok", "timeout"]
 
-    def test_tolerance(self):
+    def test_tolerance(self) -> None:
         [near] = self.judge("near #1")
         assert near.verdict is Verdict.WRONG
         [near] = self.judge("near #1", tolerance=0.01)
@@ -184,36 +150,37 @@ class EvaluatorConformance:
         assert near.error is not None
         assert math.isclose(near.error, 0.001, rel_tol=0.1)
 
-    def test_references(self):
+    def test_references(self) -> None:
         given = self.judge("right 5 #1", "wrong #1", name="Referred")
         assert [_word(evaluation) for evaluation in given] == ["ok", "wrong"]
         given = self.judge("right 5 #1", "nan #1", "wrong #1", name="NanReference")
         assert [_word(evaluation) for evaluation in given] == ["ok", "nonfinite", "wrong"]
 
-    def test_judges_that_fail(self):
+    def test_judges_that_fail(self) -> None:
         for name, word in [("RaisingJudge", "crash"), ("NanJudge", "wrong")]:
             given = self.judge("magic #1", "right 1 #1", name=name)
             assert [_word(evaluation) for evaluation in given] == [word, "ok"]
 
-    def test_splits_are_judged_apart(self):
+    def test_splits_are_judged_apart(self) -> None:
         with self.make(toy(), device="toy") as evaluator:
-            for split in ("search", "held-out", "large"):
+            for split in SPLITS[:3]:
                 evaluator.submit(split, patch("right", 7), split)
-            times = {key: evaluation.time for key, evaluation in evaluator.results()}
-            for split, time in times.items():
+            results: dict[Any, Evaluation] = dict(evaluator.results())
+            for split, evaluation in results.items():
                 baseline = evaluator.prepare(split)
-                assert time == baseline.evaluation.time - 7 * len(baseline.cases)
+                assert baseline.evaluation.time is not None
+                assert evaluation.time == baseline.evaluation.time - 7 * len(baseline.cases)
 
     # --- artefacts
 
-    def test_identical_artefacts_are_judged_alike(self):
+    def test_identical_artefacts_are_judged_alike(self) -> None:
         given = self.judge(
             "right 4 #1", "skip a #2; right 4 #7", "skip a #2; right 4 #7; skip b #2"
         )
         assert [evaluation.skipped for evaluation in given] == [0, 1, 2]
         assert len({_essence(evaluation) for evaluation in given}) == 1
 
-    def test_what_is_known_is_not_run_again(self):
+    def test_what_is_known_is_not_run_again(self) -> None:
         [fresh] = self.judge("right 4 #1")
         told = Evaluation(verdict=Verdict.OK, time=1.5, error=0.25, artefact=fresh.artefact)
         [known] = self.judge("skip a #1; right 4 #2", known=[("search", told)])
@@ -222,23 +189,23 @@ class EvaluatorConformance:
         [other] = self.judge("right 4 #2", known=[("held-out", told)])
         assert _essence(other) == _essence(fresh)
 
-    def test_a_missed_deadline_is_not_remembered(self):
+    def test_a_missed_deadline_is_not_remembered(self) -> None:
         given = self.judge("sleeps #1", "sleeps #2", patience=0.2)
         assert [_word(evaluation) for evaluation in given] == ["timeout", "timeout"]
         assert all(evaluation.seconds["total"] > 0.1 for evaluation in given)
 
-    @pytest.mark.parametrize("name", ["Chance", "Lasting"])
-    def test_devices_of_chance_measure_in_turns(self, name):
+    @pytest.mark.parametrize("name", ["Chance", "Reused"])
+    def test_devices_of_chance_are_timed_alternately(self, name: str) -> None:
         with self.make(toy(name), device="toy") as evaluator:
             assert evaluator.prepare().evaluation.time == 1.0
             assert not evaluator.prepare().deterministic
             evaluator.submit(0, patch("right", 100))
             [(_, faster)] = evaluator.results()
-        assert faster.ok
+        assert faster.time is not None
         assert math.isclose(faster.time, 1 - 200 / (2000 + 70 + 72), rel_tol=1e-3)
 
-    @pytest.mark.parametrize("name", ["Chance", "Lasting"])
-    def test_devices_of_chance_measure_again_what_is_reported(self, name):
+    @pytest.mark.parametrize("name", ["Chance", "Reused"])
+    def test_devices_of_chance_measure_again_what_is_reported(self, name: str) -> None:
         [fresh] = self.judge("right 4 #1", name=name)
         told = Evaluation(verdict=Verdict.OK, time=1.5, error=0.0, artefact=fresh.artefact)
         [known] = self.judge("right 4 #1", name=name, known=[("search", told)])
@@ -246,22 +213,23 @@ class EvaluatorConformance:
         with self.make(toy(name), device="toy", known=[("held-out", told)]) as evaluator:
             evaluator.submit(0, patch("right", 4), "held-out")
             [(_, again)] = evaluator.results()
+        assert again.time is not None
         assert again.time < 1
 
-    # --- children that last
+    # --- children that are reused
 
-    def test_children_that_last_give_the_same_verdicts(self):
-        kinds = [kind for kind in VERDICTS if kind not in BOUND_TO_FORKS]
-        given = self.judge(*(f"{kind} #1" for kind in kinds), name="Lasting")
+    def test_reused_children_give_the_same_verdicts(self) -> None:
+        kinds = [kind for kind in VERDICTS if kind not in NEED_ISOLATION]
+        given = self.judge(*(f"{kind} #1" for kind in kinds), name="Reused")
         want = {kind: VERDICTS[kind] for kind in kinds}
         assert dict(zip(kinds, map(_word, given), strict=True)) == want
 
-    def test_a_lasting_child_outlives_what_fails_and_is_replaced_when_it_dies(self):
+    def test_a_reused_child_outlives_what_fails_and_is_replaced_when_it_dies(self) -> None:
         kinds = ["pid", "wrong", "pid", "raises", "pid", "poisons", "pid", "segv", "pid", "sleeps"]
-        with self.make(toy("Lasting"), device="toy", workers=1, patience=0.5) as evaluator:
+        with self.make(toy("Reused"), device="toy", workers=1, patience=0.5) as evaluator:
             for number, kind in enumerate([*kinds, "pid"]):
                 evaluator.submit(number, patch(kind, number))
-            results = dict(evaluator.results())
+            results: dict[Any, Evaluation] = dict(evaluator.results())
         assert [_word(results[n]) for n in range(1, 10, 2)] == [
             *("wrong", "crash", "crash", "crash", "timeout"),
         ]
@@ -269,11 +237,11 @@ class EvaluatorConformance:
         assert pids[0] == pids[1] == pids[2]
         assert len(set(pids)) == 4
 
-    def test_what_a_device_makes_alike_runs_once(self):
-        with self.make(toy("Lasting"), device="toy", workers=1) as evaluator:
+    def test_what_a_device_makes_alike_runs_once(self) -> None:
+        with self.make(toy("Reused"), device="toy", workers=1) as evaluator:
             for number in range(3):
                 evaluator.submit(number, patch("alike", number))
-            results = dict(evaluator.results())
+            results: dict[Any, Evaluation] = dict(evaluator.results())
         assert len({results[n].artefact for n in results}) == 3
         assert len({results[n].time for n in results}) == 1
         assert "run" in results[0].seconds
@@ -281,24 +249,25 @@ class EvaluatorConformance:
 
     # --- use
 
-    def test_more_may_be_submitted_between_results(self):
+    def test_more_may_be_submitted_between_results(self) -> None:
         with self.make(toy(), device="toy") as evaluator:
             evaluator.submit(0, patch("right", 0))
-            seen = []
+            seen: list[int] = []
             for key, _ in evaluator.results():
+                assert isinstance(key, int)
                 seen.append(key)
                 if key < 5:
                     evaluator.submit(key + 1, patch("right", key + 1))
             assert seen == [0, 1, 2, 3, 4, 5]
             assert list(evaluator.results()) == []
 
-    def test_any_hashable_is_a_key(self):
+    def test_any_hashable_is_a_key(self) -> None:
         with self.make(toy(), device="toy") as evaluator:
             for key in ("a", 1, ("b", 2), None):
                 evaluator.submit(key, Patch())
             assert {key for key, _ in evaluator.results()} == {"a", 1, ("b", 2), None}
 
-    def test_closed_is_closed(self):
+    def test_closed_is_closed(self) -> None:
         evaluator = self.make(toy(), device="toy")
         evaluator.submit(0, patch("sleeps"))
         evaluator.close()
@@ -308,7 +277,7 @@ class EvaluatorConformance:
         with pytest.raises(EvaluationError, match="closed"):
             evaluator.submit(0, Patch())
 
-    def test_stages_are_timed(self):
+    def test_stages_are_timed(self) -> None:
         [evaluation] = self.judge("right 9 #1")
         stages = evaluation.seconds
         assert stages.keys() == {
@@ -332,5 +301,5 @@ def _word(evaluation: Evaluation) -> str:
     return evaluation.verdict.value
 
 
-def _essence(evaluation: Evaluation):
+def _essence(evaluation: Evaluation) -> tuple[object, ...]:
     return (evaluation.verdict, evaluation.time, evaluation.error, evaluation.artefact)
