@@ -1,4 +1,4 @@
-"""Runs the suite's kernels on a GPU and on `sim`: whether they agree, and how well times repeat.
+"""Runs the suite's kernels on a GPU and on `sim`, and compares outputs and times.
 
 ``python -m gevolve.testing.selfcheck cuda:0`` prints a line for each kernel source. It is for someone
 who has a GPU at hand that nobody tested gevolve on.
@@ -19,11 +19,12 @@ from gevolve.suite import KERNELS
 from gevolve.workload.base import Case, Workload, relative_error
 from gevolve.workload.locate import find
 
-_TURNS = 10
+_REPEATS = 10
+"""Runs in each of two halves, whose least times are compared."""
 
 
-class Line(NamedTuple):
-    """What one workload of the suite did."""
+class WorkloadCheck(NamedTuple):
+    """How one workload of the suite did."""
 
     workload: str
     resources: str
@@ -39,7 +40,7 @@ class Line(NamedTuple):
         return self.error < 1e-3
 
 
-def check(device: Cuda, names: Iterable[str] = KERNELS) -> Iterator[Line]:
+def check(device: Cuda, names: Iterable[str] = KERNELS) -> Iterator[WorkloadCheck]:
     """Run these workloads of the suite, each on one of its search cases."""
     sim = open_device("sim")
     for name in names:
@@ -50,10 +51,10 @@ def check(device: Cuda, names: Iterable[str] = KERNELS) -> Iterator[Line]:
         want, _ = _run(sim, artefact, workload, case)
         got, _ = _run(device, artefact, workload, case)
         halves: tuple[list[float], list[float]] = ([], [])
-        for turn in range(2 * _TURNS):
+        for turn in range(2 * _REPEATS):
             halves[turn % 2].append(_run(device, artefact, workload, case)[1])
         one, other = map(min, halves)
-        yield Line(
+        yield WorkloadCheck(
             workload=name,
             resources=_resources(device, artefact),
             microseconds=1e6 * min(one, other),
@@ -83,7 +84,7 @@ def _arrays(outputs: Any) -> list[Array]:
 
 
 def _resources(device: Cuda, artefact: bytes) -> str:
-    """What the kernels take, such as ``expand 22, advance 14``."""
+    """The registers of each kernel, such as ``expand 22, advance 14``."""
     return ", ".join(
         f"{demangle(name)} {one.registers}"
         + f" (spills {one.spill_stores} B)" * bool(one.spill_stores)

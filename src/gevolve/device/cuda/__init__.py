@@ -1,8 +1,8 @@
-"""The device `cuda`: PTX on an NVIDIA GPU, by the driver API alone.
+"""The device `cuda`: PTX on an NVIDIA GPU, through the driver API.
 
-The artefact is the same PTX that `sim` runs; the driver assembles it for the GPU at hand. Everything
-but `build` happens in a process that lasts, since the driver does not survive a fork and a kernel's
-fault ends the driver's context: `Poisoned` then says that the process must end.
+The artefact is the same PTX that `sim` runs; the driver assembles it for its GPU. Everything but
+`build` happens in a child process, since the driver does not survive a fork. A kernel that faults
+ends the driver's context: `Poisoned` then tells that the process must end.
 """
 
 import re
@@ -72,17 +72,17 @@ class Cuda(Device):
         return to_ptx(text).encode()
 
     def prepare(self, artefact: bytes, kernels: Sequence[str]) -> None:
-        """Let the driver assemble and load the artefact; raises `SourceError` if it cannot."""
+        """Assemble and load the artefact; raises `SourceError` if the driver cannot."""
         context = self._ready()
         if not context.has(artefact):
-            context.close_handles()  # of runs that failed: a new artefact begins a new turn
+            context.close_handles()  # those that failed runs of the last artefact left open
         module = context.load(artefact)
         for kernel in kernels:
             if kernel in module.signature.kernels:
                 module.function(kernel)
 
     def keep(self, artefact: bytes) -> None:
-        """Leave this module loaded."""
+        """Never unload this module."""
         self._ready().keep(artefact)
 
     def open(
@@ -93,15 +93,15 @@ class Cuda(Device):
         poison: int = 0,
         check: str | None = None,
     ) -> CudaGpu:
-        """Make PTX ready to run."""
+        """Open PTX on the GPU."""
         if poison not in {0, 1}:
             raise DeviceError(f"cuda has poison patterns 0 and 1, not {poison}")
         if check is not None:
-            raise DeviceError(f"cuda has no checks, not {check!r} either; sim has")
+            raise DeviceError(f"cuda has no check {check!r}; sim has checks")
         return CudaGpu(self._ready(), artefact, limits or Limits(), poison)
 
     def resources(self, artefact: bytes) -> dict[str, Resources]:
-        """What each kernel takes of this GPU; spills only where `ptxas` is installed and knows it."""
+        """The resources of each kernel on this GPU; spills only if `ptxas` for it is installed."""
         context = self._ready()
         try:
             return assemble(artefact.decode(), f"sm_{context.sm}").kernels
@@ -110,7 +110,7 @@ class Cuda(Device):
             return {name: module.function(name).resources for name in read(artefact).kernels}
 
     def close(self) -> None:
-        """Give back all that lasts; the end of the process does so as well."""
+        """Free everything; the end of the process does so as well."""
         if self._context is not None:
             self._context.close()
             self._context = None

@@ -1,11 +1,11 @@
-"""One GPU made ready in this process: its context, the modules that are loaded, events, a scratch area."""
+"""The state of one GPU in this process: its context, loaded modules, events, a scratch buffer."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, Protocol
 
-from gevolve.device.cuda import driver as door
-from gevolve.device.cuda.module import Module
+from gevolve.device.cuda import driver as cuda_driver
+from gevolve.device.cuda.module import LoadedModule
 from gevolve.device.cuda.signature import read, retargeted
 from gevolve.errors import SourceError, UnsupportedError
 
@@ -19,13 +19,13 @@ class Closing(Protocol):
 
 
 class Context:
-    """The primary context of one GPU, and what lasts in it from run to run."""
+    """The primary context of one GPU, and what is kept in it between runs."""
 
     def __init__(self, index: int, functions: Any = None) -> None:
-        self.driver = driver = door.start(functions)
-        self._modules: dict[bytes, Module] = {}
+        self.driver = driver = cuda_driver.start(functions)
+        self._modules: dict[bytes, LoadedModule] = {}
         self._kept: set[bytes] = set()
-        self._borrowed: list[Module] = []
+        self._borrowed: list[LoadedModule] = []
         self._handles: list[Closing] = []
         self._events: list[Any] = []
         self._idle: list[Any] = []
@@ -44,12 +44,12 @@ class Context:
         count = int(driver.call("cuDeviceGetCount"))
         if index >= count:
             there = f"cuda:0 to cuda:{count - 1}" if count > 1 else "cuda:0" if count else "none"
-            raise door.NotReadyError(
+            raise cuda_driver.NotReadyError(
                 f"no GPU cuda:{index}; there is {there} (see CUDA_VISIBLE_DEVICES)"
             )
         self._device = driver.call("cuDeviceGet", index)
-        self.title = door.title(driver, self._device)
-        self.sm = door.sm(driver, self._device)
+        self.title = cuda_driver.title(driver, self._device)
+        self.sm = cuda_driver.sm(driver, self._device)
         self.most_shared = driver.attribute(self._device, "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
 
     # --- modules ---------------------------------------------------------------------------------
@@ -60,18 +60,18 @@ class Context:
     def keep(self, artefact: bytes) -> None:
         self._kept.add(artefact)
 
-    def load(self, artefact: bytes) -> Module:
-        """An artefact's module. Those kept on purpose stay loaded, and the last of the others."""
+    def load(self, artefact: bytes) -> LoadedModule:
+        """The module of an artefact, from a cache of those marked by `keep` and the last other one."""
         found = self._modules.pop(artefact, None) or self._fresh(artefact)
         self._modules[artefact] = found
         self._evict()
         return found
 
-    def borrow(self, artefact: bytes) -> tuple[Module, Callable[[], None]]:
-        """A module for one run, and how to give it back.
+    def borrow(self, artefact: bytes) -> tuple[LoadedModule, Callable[[], None]]:
+        """A module for one run, and a function that releases it.
 
-        Variables live in a module, and what a run leaves in them must not reach the next: a module
-        that has any is loaded anew for every run.
+        The values of variables belong to a module and must not leak into the next run, so a module
+        with variables is loaded for every run.
         """
         if read(artefact).variables:
             module = self._fresh(artefact)
@@ -81,18 +81,18 @@ class Context:
         return module, lambda: self._borrowed.remove(module)
 
     def _evict(self) -> None:
-        loose = [artefact for artefact in self._modules if artefact not in self._kept]
-        for artefact in loose[:-1]:
+        evictable = [artefact for artefact in self._modules if artefact not in self._kept]
+        for artefact in evictable[:-1]:
             if self._modules[artefact] not in self._borrowed:
                 self._modules.pop(artefact).unload()
 
-    def _fresh(self, artefact: bytes) -> Module:
-        """Load an artefact. One for a newer GPU may still use nothing that this one has not."""
+    def _fresh(self, artefact: bytes) -> LoadedModule:
+        """Load an artefact. PTX for a newer GPU is tried with this GPU as its target."""
         built = read(artefact)
         if self.sm >= built.sm and not (built.exact and self.sm != built.sm):
-            return Module(self.driver, artefact)
+            return LoadedModule(self.driver, artefact)
         try:
-            return Module(self.driver, retargeted(artefact, self.sm))
+            return LoadedModule(self.driver, retargeted(artefact, self.sm))
         except SourceError as error:
             raise UnsupportedError(
                 f"the kernel is built for {built.target}, and {self.title} is sm_{self.sm}; compile it"
@@ -108,14 +108,14 @@ class Context:
         self._handles.remove(handle)
 
     def close_handles(self) -> None:
-        """Close what host code that failed has left open."""
+        """Close the handles that failed host code has left open."""
         while self._handles:
             self._handles[-1].close()
 
     # --- time ------------------------------------------------------------------------------------
 
     def event(self) -> Any:
-        """An event, to be handed back with `reuse`."""
+        """An event; `reuse` returns it to the pool."""
         if not self._idle:
             self._idle.append(self.driver.call("cuEventCreate", 0))
             self._events.append(self._idle[-1])
@@ -125,16 +125,16 @@ class Context:
         self._idle += events
 
     def flush(self) -> None:
-        """Write more than the L2 cache holds.
+        """Flush the L2 cache by writing more than it holds.
 
-        It also keeps the GPU busy while the first launch and its events are queued behind it, so
-        that the time between them is the kernel's, not the host's.
+        The write also keeps the GPU busy while the first launch and its events are queued, so that
+        the time between the events is the kernel's, not the host's.
         """
         address, size = self._scratch
         self.driver.call("cuMemsetD8", address, 0, size)
 
     def close(self) -> None:
-        """Give everything back."""
+        """Free everything."""
         with self._undo as undo:
             for module in self._modules.values():
                 undo.callback(module.unload)

@@ -1,7 +1,7 @@
-"""The door to NVIDIA's driver: every call goes through here, and every return code is looked at.
+"""Calls to NVIDIA's driver: all of them go through here, and every return code is checked.
 
-Only documented functions of `cuda.bindings.driver` are called, and few of them, in a form that its
-releases 12 and 13 share. Nothing is imported before the first GPU is opened.
+Only documented functions of `cuda.bindings.driver` are called, in a form that its releases 12 and 13
+share. Nothing is imported before the first GPU is opened.
 """
 
 import importlib.util
@@ -17,7 +17,7 @@ from gevolve.errors import DeviceError, SourceError, install, one_line
 
 
 class NotReadyError(DeviceError, Poisoned):
-    """The GPU could not be made ready, and a process that failed at it should not try again."""
+    """The GPU could not be initialized; the process must not try again."""
 
     def __init__(self, detail: str) -> None:
         Poisoned.__init__(self, "crash", detail)
@@ -42,13 +42,13 @@ class Driver:
 
     def __init__(self, functions: Any) -> None:
         self.api = functions
-        """The bindings' module: also its types and constants."""
+        """The module of the bindings, with its types and constants."""
         self.broken = False
-        """Whether the driver is of no more use in this process."""
+        """Whether the driver can no longer be used in this process."""
         self._process = os.getpid()
 
     def call(self, name: str, *args: Any, log: bytearray | None = None) -> Any:
-        """Call a function and give what it returns after its return code; raises what `fault` says."""
+        """Call a function and return its results without the return code; raises what `fault` returns."""
         if self._process != os.getpid():
             raise DeviceError("a CUDA device does not survive a fork; open it in the new process")
         if self.broken:
@@ -66,7 +66,7 @@ class Driver:
         return values[0] if len(values) == 1 else tuple(values)
 
     def give_back(self, name: str, *args: Any) -> None:
-        """Free something. If that fails, only the end of the process is sure to free it."""
+        """Free something. If that fails, the driver is unusable: only the end of the process frees it."""
         if self.broken:
             return  # with the context, all that was in it is gone
         try:
@@ -77,7 +77,7 @@ class Driver:
 
     @contextmanager
     def setting_up(self, what: str) -> Generator[None]:
-        """Make every fault a `DeviceError`: there is no variant yet that it could be a verdict on."""
+        """Turn every fault into a `DeviceError`: there is no variant yet to blame."""
         try:
             yield
         except (Stopped, SourceError) as error:
@@ -99,7 +99,7 @@ def initialized() -> bool:
 
 
 def start(functions: Any = None) -> Driver:
-    """Initialise the driver in this process; one line with the remedy if there is none to use."""
+    """Initialize the driver in this process; the error says what to do if that is not possible."""
     driver = Driver(functions or bindings())
     with driver.setting_up("cuda"):
         driver.call("cuInit", 0)
@@ -133,13 +133,14 @@ def version(number: int) -> str:
 
 
 def _missing(name: str, error: Exception) -> str:
+    """What it means that the bindings cannot call a function."""
     if name == "cuInit":
         return "there is no NVIDIA driver (libcuda.so.1); install it, or use --device sim:p100"
     return f"{name}: the driver is too old for cuda-bindings; update it ({one_line(error)})"
 
 
 def _first_complaint(log: bytearray | None) -> str:
-    """The first line of a JIT log that says what is wrong."""
+    """The first error in the log of the driver's assembler."""
     lines = bytes(log or b"").partition(b"\0")[0].decode(errors="replace").splitlines()
     said = [line.strip() for line in lines if line.strip()]
     return next((line for line in said if "error" in line or "fatal" in line), "")[:300]

@@ -1,13 +1,13 @@
 """What each error code of the CUDA driver means for a run, and what to do about it.
 
-The codes are those of `CUresult`, whose numbers never change. An error falls in one of these kinds:
+The codes are those of `CUresult`, whose numbers never change:
 
-- the variant did something that ends the driver's context: `Poisoned`, and this process must end;
-- the run asked for more than there is: `Stopped`;
-- it asked for a name that the module does not show: `LaunchError`;
-- the driver does not take the artefact: `CompileError`, or `UnsupportedError` if it never will;
-- anything else is no answer about the variant, and leaves the driver in a state that nobody can
-  vouch for: `Poisoned` as well, or `DeviceError` while the GPU is being made ready.
+- the kernel did something that ends the driver's context: `Poisoned`, and this process must end;
+- the run needs more than the GPU has: `Stopped`;
+- the module has no symbol of that name: `LaunchError`;
+- the driver rejects the artefact: `CompileError`, or `UnsupportedError` if the GPU cannot run it;
+- any other error leaves the driver in an unknown state: `Poisoned` as well, or `DeviceError` while
+  the GPU is being initialized.
 """
 
 from typing import Any
@@ -81,7 +81,7 @@ _UNREADY = {
 
 
 def fault(call: str, code: Any, log: str = "") -> Exception:
-    """The exception for what a driver call returned; `log` is the driver's own words, if any."""
+    """The exception for the return code of a driver call; `log` is the assembler's error, if any."""
     number = int(code)
     name = getattr(code, "name", f"CUDA error {number}")
     if number == OUT_OF_MEMORY:

@@ -1,8 +1,7 @@
-"""The NVIDIA GPU that a workload's host code sees: buffers, symbols, launches, what they used.
+"""The NVIDIA GPU that a workload's host code sees: buffers, symbols, launches and their usage.
 
-Launches are queued, each between two events, and awaited as soon as the host wants to see anything.
-So a host loop is timed as it would run: kernel after kernel, without the host in between. Copies
-are not counted.
+Launches are queued, each between two events, and awaited when the host reads anything. So kernels of
+a host loop run back to back, as they would without gevolve, and only they are timed: copies are not.
 """
 
 from typing import Any, NamedTuple
@@ -12,32 +11,32 @@ import numpy.typing as npt
 
 from gevolve.device.base import Limits, Poisoned, Shape, Stopped, Usage
 from gevolve.device.cuda.context import Context
-from gevolve.device.cuda.memory import CudaBuffer, Memory
+from gevolve.device.cuda.memory import CudaBuffer, CudaMemory
 from gevolve.device.sim import arguments
 from gevolve.errors import LaunchError
 from gevolve.ir.llvm import names
 
 _QUEUE = 64
-"""Launches that may be under way at once."""
+"""The most launches that may be queued."""
 
 
-class _Launch(NamedTuple):
+class _QueuedLaunch(NamedTuple):
     kernel: str
     began: Any
     ended: Any
 
 
 class CudaGpu:
-    """One artefact, open on a GPU."""
+    """An artefact that is open on a GPU."""
 
     def __init__(self, context: Context, artefact: bytes, limits: Limits, pattern: int) -> None:
         self._context = context
         self._driver = context.driver
         self._limits = limits
         self._module, self._release = context.borrow(artefact)
-        self._memory = Memory(context.driver, limits, pattern, self._await)
+        self._memory = CudaMemory(context.driver, limits, pattern, self._await)
         self._stream = context.driver.api.CUstream(0)
-        self._queue: list[_Launch] = []
+        self._queue: list[_QueuedLaunch] = []
         self._used = Usage()
         self._launched: dict[str, None] = {}
         context.opened(self)
@@ -90,7 +89,7 @@ class CudaGpu:
         given = (handle, *blocks, *threads, shared, stream, table.ctypes.data, 0)
         if len(self._queue) >= _QUEUE:
             self._await()
-        launch = _Launch(name, self._context.event(), self._context.event())
+        launch = _QueuedLaunch(name, self._context.event(), self._context.event())
         try:
             call("cuEventRecord", launch.began, stream)
             call("cuLaunchKernel", *given)
@@ -115,7 +114,7 @@ class CudaGpu:
             )
 
     def _await(self) -> None:
-        """Wait for all launches and add up their times."""
+        """Wait for all queued launches and add up their times."""
         if not self._queue:
             return
         queue, self._queue = self._queue, []

@@ -1,7 +1,7 @@
-"""Buffers on the GPU. It has no guard pages, so each lies between two zones that nobody may write to.
+"""Buffers on the GPU, each between two guard zones, since a GPU has no guard pages.
 
-A buffer is a stretch of poison with the data in the middle: what a kernel reads beyond it is the
-poison of the run, and what it writes there is found when the run is over.
+The zones hold the poison pattern of the run. A kernel that reads beyond a buffer reads poison; writes
+to the zones are detected at the end of the run.
 """
 
 from collections.abc import Callable
@@ -17,21 +17,26 @@ from gevolve.device.sim.memory import ALIGN, POISON
 from gevolve.errors import LaunchError
 
 ZONE = 4096
-"""Bytes of poison on each side of a buffer."""
+"""The size of the guard zone on each side of a buffer, in bytes."""
 
 
 class CudaBuffer(DeviceBuffer):
     """An array in a GPU's memory."""
 
     def __init__(
-        self, owner: "Memory", ptr: int, shape: tuple[int, ...], dtype: np.dtype[Any], block: Any
+        self,
+        owner: "CudaMemory",
+        ptr: int,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        block: Any,
     ) -> None:
         self._owner = owner
         super().__init__(ptr, shape, dtype)
         self.block = block
-        """What was allocated, zones and all; None for a module variable, or when it was freed."""
+        """The allocation, with its guard zones; None for a module variable or a freed buffer."""
         self.written: bytes | None = None
-        """What host code wrote last, for buffers that were uploaded."""
+        """The last bytes that host code wrote, if the buffer was uploaded."""
 
     def get(self) -> Array:
         self._usable()
@@ -75,7 +80,7 @@ class CudaBuffer(DeviceBuffer):
             raise LaunchError("the buffer was freed; do not use it again")
 
 
-class Memory:
+class CudaMemory:
     """All buffers of one open artefact."""
 
     def __init__(
@@ -83,7 +88,7 @@ class Memory:
     ) -> None:
         self.closed = False
         self.most = 0
-        """The most bytes of buffers alive at once."""
+        """The peak size of all buffers, in bytes."""
         self._driver = driver
         self._limit = limits.memory
         self._word = POISON[pattern]
@@ -110,7 +115,7 @@ class Memory:
         return buffer
 
     def empty(self, shape: Shape, dtype: npt.DTypeLike) -> CudaBuffer:
-        """A buffer of poison, between zones of poison."""
+        """A buffer filled with poison."""
         if self.closed:
             raise LaunchError("the device is closed; open it again")
         sizes, kind = _shape(shape), np.dtype(dtype)
@@ -119,14 +124,14 @@ class Memory:
         size = int(np.prod(sizes, dtype=np.int64)) * kind.itemsize
         if self._bytes + size > self._limit:
             raise Stopped("memory", f"buffers of {self._bytes + size} bytes are over the limit")
-        room = _room(size)
-        block = self._allocate(room)
+        padded = _padded_size(size)
+        block = self._allocate(padded)
         buffer = CudaBuffer(self, int(block) + ZONE, sizes, kind, block)
         self._alive[self._made] = buffer
         self._made += 1
         self._bytes += size
         self.most = max(self.most, self._bytes)
-        self._driver.call("cuMemsetD32", block, self._word, room // 4)
+        self._driver.call("cuMemsetD32", block, self._word, padded // 4)
         return buffer
 
     def symbol(self, address: int, size: int, name: str, dtype: npt.DTypeLike) -> CudaBuffer:
@@ -151,7 +156,7 @@ class Memory:
             self._driver.call("cuMemcpyHtoD", place, source.ctypes.data, len(data))
 
     def free(self, buffer: CudaBuffer) -> None:
-        """Take back a buffer's memory, remembering whether kernels had changed it."""
+        """Free a buffer, and remember whether kernels had changed it."""
         number = next(n for n, one in self._alive.items() if one is buffer)
         self._check_zones(number, buffer)
         if buffer in self._uploads and buffer.changed():
@@ -176,22 +181,22 @@ class Memory:
             _, buffer = self._alive.popitem()
             self._driver.give_back("cuMemFree", buffer.block)
 
-    def _allocate(self, room: int) -> Any:
+    def _allocate(self, padded: int) -> Any:
         try:
-            return self._driver.call("cuMemAlloc", room)
+            return self._driver.call("cuMemAlloc", padded)
         except Stopped as error:
             if error.verdict != "memory":
                 raise
             free, total = self._driver.call("cuMemGetInfo")
             raise Stopped(
                 "memory",
-                f"a buffer of {room >> 10} KB, and the GPU has {int(free) >> 20} of"
+                f"a buffer of {padded >> 10} KB, and the GPU has {int(free) >> 20} of"
                 f" {int(total) >> 20} MB free; make the cases smaller, or end what else uses it",
             ) from error
 
     def _check_zones(self, number: int, buffer: CudaBuffer) -> None:
         start, after = buffer.ptr - ZONE, buffer.ptr + buffer.nbytes
-        end = start + _room(buffer.nbytes)
+        end = start + _padded_size(buffer.nbytes)
         before, behind = self.read(start, ZONE), self.read(after, end - after)
         poison = np.resize(np.array([self._word], "<u4").view(np.uint8), end - start)
         broken = np.flatnonzero(before != poison[:ZONE])
@@ -208,8 +213,8 @@ class Memory:
         return self._driver.api.CUdeviceptr(address)
 
 
-def _room(size: int) -> int:
-    """Bytes to allocate for a buffer and its zones."""
+def _padded_size(size: int) -> int:
+    """The size of an allocation for a buffer and its guard zones, in bytes."""
     return 2 * ZONE + -(-size // ALIGN) * ALIGN
 
 

@@ -1,38 +1,38 @@
-"""An artefact as the driver holds it: assembled for the GPU at hand and loaded."""
+"""An artefact that the driver has assembled for its GPU and loaded."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from gevolve.device.cuda.driver import Driver
-from gevolve.device.cuda.signature import Signature, read
+from gevolve.device.cuda.signature import PtxSignature, read
 from gevolve.device.ptxas import Resources
 from gevolve.errors import LaunchError
 
 _LOG = 8192
-"""Bytes for what the driver says about PTX that it cannot assemble."""
+"""The size of the buffer for the assembler's error log, in bytes."""
 _USUAL_SHARED = 48 << 10
-"""Bytes of shared memory that a block may have without asking."""
+"""Bytes of shared memory that a kernel may use without setting an attribute."""
 
 
 @dataclass(slots=True)
-class Function:
+class LoadedKernel:
     """A kernel of a loaded module."""
 
     handle: Any
     most_threads: int
-    """The largest block that its registers leave room for."""
+    """The largest block that its registers allow."""
     resources: Resources
     allowed: int
-    """Bytes of dynamic shared memory that it may be launched with, so far."""
+    """The dynamic shared memory that it may be launched with so far, in bytes."""
 
 
-class Module:
-    """A loaded artefact."""
+class LoadedModule:
+    """A loaded artefact: its kernels and variables."""
 
     def __init__(self, driver: Driver, artefact: bytes) -> None:
         self._driver = driver
-        self.signature: Signature = read(artefact)
-        self._functions: dict[str, Function] = {}
+        self.signature: PtxSignature = read(artefact)
+        self._functions: dict[str, LoadedKernel] = {}
         log = bytearray(_LOG)
         option = driver.api.CUjit_option
         options = [option.CU_JIT_ERROR_LOG_BUFFER, option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
@@ -40,13 +40,13 @@ class Module:
             "cuModuleLoadDataEx", artefact + b"\0", len(options), options, [log, _LOG], log=log
         )
 
-    def function(self, name: str) -> Function:
+    def function(self, name: str) -> LoadedKernel:
         """A kernel by its name in the PTX."""
         found = self._functions.get(name)
         if found is None:
             handle = self._driver.call("cuModuleGetFunction", self._handle, name.encode())
             shared = self._attribute(handle, "SHARED_SIZE_BYTES")
-            found = self._functions[name] = Function(
+            found = self._functions[name] = LoadedKernel(
                 handle,
                 self._attribute(handle, "MAX_THREADS_PER_BLOCK"),
                 Resources(
@@ -60,7 +60,7 @@ class Module:
         return found
 
     def allow(self, name: str, shared: int, most: int) -> None:
-        """Let a kernel be launched with this much dynamic shared memory, on a GPU that has `most`."""
+        """Permit this much dynamic shared memory for a kernel, on a GPU that has `most` bytes."""
         function = self.function(name)
         total = function.resources.shared + shared
         if shared < 0 or total > most:

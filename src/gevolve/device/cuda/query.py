@@ -1,7 +1,7 @@
-"""Which NVIDIA GPUs there are, asked in a process of its own.
+"""Lists the NVIDIA GPUs, in a subprocess.
 
-The driver must not be initialised in a process that forks, and may hang; so
-``python -m gevolve.device.cuda.query`` asks, prints JSON, and is killed if it takes too long.
+The driver must not be initialized in a process that forks, and it may hang. So
+``python -m gevolve.device.cuda.query`` lists them as JSON, and is killed if it takes too long.
 """
 
 import subprocess
@@ -10,14 +10,15 @@ from typing import Any
 
 import msgspec
 
-from gevolve.device.cuda import driver as door
+from gevolve.device.cuda import driver as cuda_driver
 from gevolve.errors import DeviceError, GevolveError
 
 _SECONDS = 30.0
+"""The time limit of the subprocess."""
 
 
 class GpuInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A GPU that the driver knows."""
+    """A GPU that the driver lists."""
 
     index: int
     """Its number: 0 for ``cuda:0``."""
@@ -35,7 +36,7 @@ class _Answer(msgspec.Struct):
 
 
 def gpus() -> list[GpuInfo]:
-    """All GPUs; `DeviceError` with the remedy if there is none, or no driver."""
+    """All GPUs; raises `DeviceError`, with what to do, if there is no driver."""
     command = [sys.executable, "-m", "gevolve.device.cuda.query"]
     try:
         done = subprocess.run(
@@ -59,29 +60,29 @@ def gpus() -> list[GpuInfo]:
 
 
 def ask(functions: Any = None) -> list[GpuInfo]:
-    """Ask the driver in this process."""
-    driver = door.start(functions)
+    """All GPUs, listed by the driver in this process."""
+    driver = cuda_driver.start(functions)
     with driver.setting_up("cuda"):
-        supported = door.version(int(driver.call("cuDriverGetVersion")))
+        supported = cuda_driver.version(int(driver.call("cuDriverGetVersion")))
         return [
             _describe(driver, index, supported)
             for index in range(int(driver.call("cuDeviceGetCount")))
         ]
 
 
-def _describe(driver: door.Driver, index: int, supported: str) -> GpuInfo:
+def _describe(driver: cuda_driver.Driver, index: int, supported: str) -> GpuInfo:
     device = driver.call("cuDeviceGet", index)
     return GpuInfo(
         index=index,
-        title=door.title(driver, device),
-        sm=f"sm_{door.sm(driver, device)}",
+        title=cuda_driver.title(driver, device),
+        sm=f"sm_{cuda_driver.sm(driver, device)}",
         memory=int(driver.call("cuDeviceTotalMem", device)),
         driver=supported,
     )
 
 
 def main() -> None:
-    """Print what there is, or why nothing is."""
+    """Print the GPUs, or the error."""
     try:
         answer = _Answer(found=ask())
     except GevolveError as error:

@@ -1,4 +1,4 @@
-"""What a launch must know of PTX before it runs: its target, its kernels' parameters, its variables."""
+"""Reads from PTX what a launch needs: its target, the parameters of its kernels, its variables."""
 
 import re
 from collections.abc import Mapping
@@ -18,13 +18,13 @@ _VARIABLE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
-    """The outside of a PTX module."""
+class PtxSignature:
+    """The interface of a PTX module."""
 
     sm: int
-    """The oldest GPU that it runs on: 70 for sm_70."""
+    """The oldest architecture that it runs on: 70 for sm_70."""
     exact: bool
-    """Whether it runs on that GPU alone, as sm_90a does."""
+    """Whether it runs on that architecture alone, as sm_90a does."""
     kernels: Mapping[str, tuple[tuple[Variable, int], ...]]
     """The parameters of each kernel, each with its offset."""
     variables: tuple[str, ...]
@@ -35,8 +35,8 @@ class Signature:
 
 
 @lru_cache(maxsize=8)
-def read(artefact: bytes) -> Signature:
-    """Read the outside of a PTX module; bodies are left to the driver."""
+def read(artefact: bytes) -> PtxSignature:
+    """Read the interface of a PTX module; the driver reads the bodies."""
     text = artefact.decode()
     heads = (f".visible .entry {name}{params or '()'};" for name, params in _ENTRY.findall(text))
     functions = parse("\n".join(heads)).functions
@@ -46,9 +46,9 @@ def read(artefact: bytes) -> Signature:
     }
     target = _TARGET.search(text)
     sm, kind = (int(target[2]), target[3]) if target else (0, "")
-    return Signature(sm, kind == "a", kernels, tuple(dict.fromkeys(_VARIABLE.findall(text))))
+    return PtxSignature(sm, kind == "a", kernels, tuple(dict.fromkeys(_VARIABLE.findall(text))))
 
 
 def retargeted(artefact: bytes, sm: int) -> bytes:
-    """The same PTX, said to be for another GPU: whether that is so the driver finds out."""
+    """The same PTX with another target; the driver rejects it if it does not fit."""
     return _TARGET.sub(rf"\1sm_{sm}", artefact.decode(), count=1).encode()

@@ -1,9 +1,8 @@
 """The device `xla`: StableHLO programs on the CPU, or on a GPU or TPU that JAX finds.
 
 The artefact is MLIR bytecode after `canonicalize` and `cse`; XLA compiles it where it runs. Everything
-but `build` happens in a process that lasts, since a JAX backend does not survive a fork and takes a
-while to start. Time is seconds of all threads of the process on the CPU, where a load of other
-processes then hardly shows, and of the wall clock elsewhere.
+but `build` happens in a child process, since a JAX backend does not survive a fork. On the CPU, time
+is the CPU time of the process, which other processes hardly influence; elsewhere it is wall time.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from gevolve.errors import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gevolve.device.xla.client import Client, Compiled
+    from gevolve.device.xla.client import Client, CompiledProgram
 
 __all__ = ["Xla", "XlaExecutable"]
 
@@ -38,7 +37,7 @@ _CACHE_SIZE = 4
 
 
 class Xla(Device):
-    """Compiles StableHLO with XLA and runs it on one device of JAX's."""
+    """Compiles StableHLO with XLA and runs it on a device that JAX finds."""
 
     deterministic = False
 
@@ -52,7 +51,7 @@ class Xla(Device):
         self._index = int(found[2] or 0)
         self.name = "xla:cpu" if found[1] == "cpu" else f"xla:{found[1]}:{self._index}"
         self._client: Client | None = None
-        self._compiled: dict[str, Compiled] = {}
+        self._compiled: dict[str, CompiledProgram] = {}
         self._kept: set[str] = set()
         self._uploads = Uploads()
 
@@ -62,7 +61,7 @@ class Xla(Device):
         return found_by_jax() or [("", f"no StableHLO programs without JAX; {install('ml')}")]
 
     def check_fork(self) -> None:
-        """Raise `WorkloadError` if JAX computes here already: a fork of this process would hang."""
+        """Raise `WorkloadError` if JAX was used in this process: a fork of it would hang."""
         bridge = sys.modules.get("jax._src.xla_bridge")
         if bridge is not None and bridge.backends_are_initialized():
             raise WorkloadError(
@@ -71,7 +70,7 @@ class Xla(Device):
             )
 
     def build(self, text: str) -> bytes:
-        """MLIR bytecode of a verified module, the same for programs equal but for dead code."""
+        """MLIR bytecode of a verified module, the same for modules that differ only in dead code."""
         # JAX loads when the first model does.
         from gevolve.ir.stablehlo import canonical  # noqa: PLC0415
         from gevolve.ir.stablehlo.mlir import complaint, ir  # noqa: PLC0415
@@ -82,7 +81,7 @@ class Xla(Device):
             raise CompileError(f"MLIR rejects it: {complaint(error)[0]}") from None
 
     def prepare(self, artefact: bytes, kernels: Sequence[str]) -> None:  # noqa: ARG002  (a program is one)
-        """Compile; raises `SourceError` with XLA's own words if it does not."""
+        """Compile; raises `SourceError` with XLA's message if it fails."""
         self._get(artefact)
 
     def keep(self, artefact: bytes) -> None:
@@ -90,7 +89,7 @@ class Xla(Device):
         self._kept.add(hashlib.sha256(artefact).hexdigest())
 
     def fingerprint(self, artefact: bytes) -> str:
-        """A hash of what XLA's optimiser made of the program."""
+        """A hash of the program after XLA's optimizer."""
         return self._get(artefact).fingerprint()
 
     def cost(
@@ -110,12 +109,12 @@ class Xla(Device):
         poison: int = 0,  # noqa: ARG002  (no program sees memory that it has not written)
         check: str | None = None,
     ) -> XlaExecutable:
-        """A program ready to run; raises `SourceError` if XLA rejects it."""
+        """Open a program; raises `SourceError` if XLA rejects it."""
         if check is not None:
             raise DeviceError(f"{self.name} has no check {check!r}")
         return XlaExecutable(self._get(artefact), self._uploads, limits or Limits())
 
-    def _get(self, artefact: bytes) -> Compiled:
+    def _get(self, artefact: bytes) -> CompiledProgram:
         key = hashlib.sha256(artefact).hexdigest()
         if key not in self._compiled:
             evictable = [old for old in self._compiled if old not in self._kept]

@@ -1,6 +1,6 @@
-"""XLA as JAX brings it: a client for one device, and what it compiles.
+"""XLA, as it comes with JAX: a client for one device, and the programs that it compiles.
 
-JAX has types for little of this, so that all of it is called here.
+All calls to JAX are here, since JAX has types for few of them.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class Client:
         self._device = devices[index]
         self._clock = time.process_time if platform == "cpu" else time.perf_counter
 
-    def compile(self, artefact: bytes) -> Compiled:
-        """Raises `SourceError` with XLA's own words if it cannot."""
+    def compile(self, artefact: bytes) -> CompiledProgram:
+        """Compile an artefact; raises `SourceError` with XLA's message if it fails."""
         options = _backend.get_compile_options(
             num_replicas=1, num_partitions=1, env_options_overrides=_OPTIONS
         )
@@ -76,7 +76,7 @@ class Client:
             raise
         except Exception as error:  # noqa: BLE001  (several kinds, of MLIR and of XLA)
             raise SourceError(f"XLA does not compile it: {first_line(error)}") from None
-        return Compiled(executable, signature, self)
+        return CompiledProgram(executable, signature, self)
 
     def upload(self, array: Array) -> Any:
         """A device buffer, which may share memory with the array."""
@@ -84,11 +84,11 @@ class Client:
             return _jax.device_put(array, self._device)
 
     def clock(self) -> float:
-        """Seconds that this process has used on the CPU; of the wall clock for other devices."""
+        """Seconds of CPU time of this process; of wall time on other devices."""
         return self._clock()
 
 
-class Compiled:
+class CompiledProgram:
     """A program that XLA has compiled for a client's device."""
 
     def __init__(self, executable: Any, signature: Signature, client: Client) -> None:
@@ -102,10 +102,10 @@ class Compiled:
             + stats.temp_size_in_bytes
             - stats.alias_size_in_bytes
         )
-        """The most bytes of buffers that are alive at once in a run."""
+        """The peak size of all buffers in a run, in bytes."""
 
     def run(self, buffers: Sequence[Any]) -> tuple[list[Array], float]:
-        """The results, and the seconds that it took; raises `Stopped` if XLA gives up."""
+        """Run the program; returns its results and the seconds it took, or raises `Stopped`."""
         clock = self.client.clock
         try:
             began = clock()
@@ -119,7 +119,7 @@ class Compiled:
             raise Stopped("memory" if "RESOURCE_EXHAUSTED" in line else "crash", line) from None
 
     def fingerprint(self) -> str:
-        """A hash of the optimised program; "" if this version of JAX does not print it in full."""
+        """A hash of the optimized program; "" if this version of JAX cannot print it in full."""
         try:
             options: Any = import_module("jaxlib._hlo").HloPrintOptions()
         except (ImportError, AttributeError):
@@ -144,7 +144,7 @@ class Compiled:
 
 
 def first_line(error: Exception) -> str:
-    """What XLA or MLIR says, without the heading and the stack around it."""
+    """The message of an error of XLA or MLIR, without headings and stack traces."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = [line for line in lines if not line.endswith(":")] or lines
     return said[0].removeprefix("error: ")[:300] if said else type(error).__name__

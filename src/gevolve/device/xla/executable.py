@@ -1,4 +1,4 @@
-"""What a model workload's `run` sees on `xla`: a function of arrays, and what it used."""
+"""The handle of a program on `xla`: a function of arrays that counts what it used."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from gevolve.device.base import Array, Limits, Stopped, Usage
 from gevolve.errors import LaunchError
 
 if TYPE_CHECKING:
-    from gevolve.device.xla.client import Client, Compiled
+    from gevolve.device.xla.client import Client, CompiledProgram
 
 _memcmp = ctypes.CDLL(None).memcmp
 _memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 
 
 class Uploads:
-    """The arguments of the last run on the device, so that the same ones need no second copy.
+    """A cache of the last run's arguments on the device, so that equal ones are not copied again.
 
-    What is kept is a private copy: XLA on the CPU uses the host's memory in place.
+    It holds private copies, because XLA on the CPU uses the host's memory in place.
     """
 
     def __init__(self) -> None:
@@ -40,16 +40,16 @@ class Uploads:
 
 
 class XlaExecutable:
-    """A program that is ready to run."""
+    """A program that is open on a device."""
 
-    def __init__(self, compiled: Compiled, uploads: Uploads, limits: Limits) -> None:
-        self._compiled: Compiled | None = compiled
+    def __init__(self, compiled: CompiledProgram, uploads: Uploads, limits: Limits) -> None:
+        self._compiled: CompiledProgram | None = compiled
         self._uploads = uploads
         self._limits = limits
         self._used = Usage()
 
     def __call__(self, *arguments: npt.ArrayLike) -> list[Array]:
-        """Run the program once on these flat arguments; gives its flat results, not to be written."""
+        """Run the program once on these flat arguments; its flat results are read-only."""
         compiled = self._compiled
         if compiled is None:
             raise LaunchError("this executable is closed; open the artefact again")
@@ -75,12 +75,12 @@ class XlaExecutable:
         return self._used
 
     def close(self) -> None:
-        """Let go of the program; the device may still keep it for another time."""
+        """Release the program; the device may keep it in its cache."""
         self._compiled = None
 
     @staticmethod
-    def _checked(compiled: Compiled, arguments: tuple[npt.ArrayLike, ...]) -> list[Array]:
-        """The arguments as arrays of the program's own types; raises `LaunchError`."""
+    def _checked(compiled: CompiledProgram, arguments: tuple[npt.ArrayLike, ...]) -> list[Array]:
+        """The arguments as arrays; raises `LaunchError` if a type or shape is not the program's."""
         wanted = compiled.signature.inputs
         if len(arguments) != len(wanted):
             raise LaunchError(f"the program takes {len(wanted)} arrays, not {len(arguments)}")
