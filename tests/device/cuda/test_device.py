@@ -12,12 +12,12 @@ from gevolve.device.base import Limits, Poisoned, Stopped
 from gevolve.device.cuda import Cuda, driver, query
 from gevolve.device.registry import open_device, worker_devices
 from gevolve.errors import DeviceError, GevolveError, SourceError, UnsupportedError, WorkloadError
-from gevolve.testing import devices, selfcheck
+from gevolve.testing import device_checks, selfcheck
 from tests.device.cuda.double import ANYWHERE, FROM_A_KERNEL, OF_CALL, CUstream, Double, MisuseError
 from tests.device.launches import CHECKS
 
 FIXTURES = sorted((Path(__file__).parents[1] / "fixtures").iterdir())
-SAXPY = devices.artefact_of(Cuda())
+SAXPY = device_checks.artefact_of(Cuda())
 
 
 def one_line(error):
@@ -31,7 +31,7 @@ def work(device, artefact=SAXPY, *, close=False):
     """One run of a workload that uses all there is."""
     device.prepare(artefact, ("saxpy", "counts"))
     gpu = device.open(artefact, Limits())
-    there = devices.saxpy(gpu)
+    there = device_checks.saxpy(gpu)
     gpu.launch("counts", 1, 8, gpu.empty(8))
     gpu.launch("last_of", 1, 8, gpu.zeros(1, np.int32), 100, shared=64 << 10)
     gpu.symbol("visits", np.int32).get()
@@ -69,7 +69,7 @@ def test_kernels_of_nvcc_run_as_numpy_says(path):
 
 def test_building_touches_no_driver():
     double = Double()
-    Cuda("0", double).build(devices.text())
+    Cuda("0", double).build(device_checks.text())
     assert double.calls == []
 
 
@@ -202,7 +202,7 @@ def test_out_of_memory():
     ) as raised:
         gpu.empty(4 << 20)
     assert raised.value.verdict == "memory"
-    devices.saxpy(gpu)
+    device_checks.saxpy(gpu)
     gpu.close()
     device.close()
     with pytest.raises(DeviceError, match="cuda:0: cuMemAlloc: the GPU has too little free memory"):
@@ -215,7 +215,7 @@ def test_out_of_resources():
     gpu = device.open(SAXPY, Limits())
     double.inject("cuLaunchKernel", "LAUNCH_OUT_OF_RESOURCES")
     with pytest.raises(Stopped, match="more registers than the GPU has; make it smaller") as raised:
-        devices.saxpy(gpu)
+        device_checks.saxpy(gpu)
     assert raised.value.verdict == "crash"
     assert not isinstance(raised.value, Poisoned)
     gpu.close()
