@@ -9,7 +9,7 @@ from gevolve.evaluate.pool import Pool
 from gevolve.evaluate.verdict import Evaluation
 from gevolve.patch import Patch
 from gevolve.program import Profile, Program
-from gevolve.workload.locate import Spec, find
+from gevolve.workload.locate import Location, locate, location_of
 
 WORKLOAD = "hotspot"
 DEVICE = "sim:p100"
@@ -32,9 +32,9 @@ def draw(program: Program, profile: Profile, count: int) -> list[Patch]:
     return patches
 
 
-def judge(spec: Spec, program: Program, workers: int) -> tuple[float, list[Evaluation]]:
+def judge(location: Location, program: Program, workers: int) -> tuple[float, list[Evaluation]]:
     """Seconds to judge the patches once all workers are ready, and the evaluations."""
-    with Pool(spec, device=DEVICE, workers=workers) as evaluator:
+    with Pool(location, device=DEVICE, workers=workers) as evaluator:
         profile = evaluator.prepare().profile
         for key in range(4 * workers):
             evaluator.submit(key, Patch())  # so that all of them are
@@ -48,13 +48,14 @@ def judge(spec: Spec, program: Program, workers: int) -> tuple[float, list[Evalu
 
 
 def main() -> None:
-    workload, spec = find(WORKLOAD)
+    workload = locate(WORKLOAD)
+    location = location_of(workload)
     program = workload.load()
     best = {1: float("inf"), 2: float("inf")}
     every: list[Evaluation] = []
     for _ in range(ROUNDS):
         for workers in (1, 2):
-            seconds, evaluations = judge(spec, program, workers)
+            seconds, evaluations = judge(location, program, workers)
             best[workers] = min(best[workers], seconds)
             if workers == 1:
                 every += evaluations

@@ -8,10 +8,9 @@ import tempfile
 from pathlib import Path
 
 import gevolve
-from gevolve.analyze.minimize import minimise
+from gevolve.analyze.minimize import minimize_variant
 from gevolve.analyze.session import opened
 from gevolve.patch import Patch
-from gevolve.run.store import parse_id
 
 EVALS = int(os.environ.get("GEVOLVE_BENCH_EVALS", "1500"))
 KERNELS = os.environ.get("GEVOLVE_BENCH_KERNELS", "pathfinder reduction histogram bfs gemm").split()
@@ -31,14 +30,14 @@ def main() -> None:
             report(name, result)
 
 
-def report(name: str, result: gevolve.Result) -> None:
+def report(name: str, result: gevolve.Summary) -> None:
     if result.best is None:
         print(f"{name:12} no gain")
         return
     with opened(result.folder) as session:
-        found = minimise(session, session.store.variant(parse_id(result.best.id)))
+        found = minimize_variant(session, session.run.variant(result.best.id))
         assert found is not None
-        patch = session.store.variant(parse_id(found.id)).patch
+        patch = session.run.variant(found.id).patch
         fewer = [Patch(patch.edits[:n] + patch.edits[n + 1 :]) for n in range(len(patch))]
         unedited = session.unedited.evaluation.time
         gains = [

@@ -19,7 +19,7 @@ import gevolve
 from gevolve.suite.datasets import cifar10
 from gevolve.suite.models.mobilenet import MobileNet
 from gevolve.suite.models.twofcnet import TwoFCNet
-from gevolve.workload.locate import find
+from gevolve.workload.locate import locate
 
 TIME = float(os.environ.get("GEVOLVE_BENCH_TIME", "1800"))
 SEEDS = int(os.environ.get("GEVOLVE_BENCH_SEEDS", "1"))
@@ -46,14 +46,14 @@ def main() -> None:
                 print(line(name, result, entry) if entry else "nothing found", flush=True)
 
 
-def chosen(result: gevolve.Result) -> dict[str, gevolve.Entry | None]:
+def chosen(result: gevolve.Summary) -> dict[str, gevolve.VariantSummary | None]:
     """The fastest within the tolerance, and the most accurate that takes no more time."""
     sound = [e for e in result.front if e.validated and e.held_out is not None]
     better = [e for e in sound if e.ratio <= 1 and e.error < result.baseline["error"]]
     return {"faster": result.best, "better": min(better, key=lambda e: e.error, default=None)}
 
 
-def line(name: str, result: gevolve.Result, entry: gevolve.Entry) -> str:
+def line(name: str, result: gevolve.Summary, entry: gevolve.VariantSummary) -> str:
     ratio, before, after = again(name, entry.patch)
     return (
         f"{entry.ratio:>6.3f} {result.baseline['error']:>6.4f}>{entry.error:.4f} "
@@ -64,7 +64,7 @@ def line(name: str, result: gevolve.Result, entry: gevolve.Entry) -> str:
 
 def again(name: str, patch: str) -> tuple[float, float, float]:
     """The ratio in turns, and the mean errors of both programs on images that are new to all."""
-    workload: Any = find(name).workload
+    workload: Any = locate(name)
     program = workload.load()
     device = workload.device(workload.default_device)
     texts = (program.text, program.apply(gevolve.Patch.parse(patch)).text)

@@ -14,7 +14,7 @@ import numpy as np
 from jax import lax
 
 from gevolve.suite.models import network, weights
-from gevolve.workload.locate import find
+from gevolve.workload.locate import locate
 
 TURNS = 5
 IMAGES = 1000
@@ -81,7 +81,7 @@ def instead(**functions: Callable[..., Any]) -> Iterator[None]:
 
 
 def main() -> None:
-    workload: Any = find("mobilenet").workload
+    workload: Any = locate("mobilenet")
     tree = jax.device_put(weights.load(weights.Path(weights.__file__).with_name(workload.trained)))
     noise = np.random.default_rng(0).standard_normal((IMAGES, 32, 32, 3), np.float32)
     groups = workload.groups[1]

@@ -14,9 +14,9 @@ import numpy as np
 
 from benchmarks.synthetic.landscape import KINDS, Landscape
 from gevolve.patch import Patch
-from gevolve.search import PRESETS, Search, Settings
+from gevolve.search import PRESETS, Nsga2Search, Problem, Settings
 
-DEFAULT = PRESETS["default"]
+DEFAULT = Settings()
 FORMS: dict[str, Settings] = {
     "default": DEFAULT,
     "messy crossover": replace(DEFAULT, crossover_kind="messy"),
@@ -26,12 +26,14 @@ FORMS: dict[str, Settings] = {
     "clones unlimited": replace(DEFAULT, clones=DEFAULT.population),
     "population 16": replace(DEFAULT, population=16),
     "population 64": replace(DEFAULT, population=64),
-    "the paper's": PRESETS["paper"],
+    "the paper's": Settings(**PRESETS["paper"]),
 }
 
 
 def search(program: Landscape, settings: Settings, seed: int, budget: int) -> float:
-    evolution = Search(program, program.profile, program.judge(Patch()), settings, seed)
+    evolution = Nsga2Search(
+        Problem(program, program.profile, program.judge(Patch()), seed), settings
+    )
     while program.judged < budget and (patches := evolution.ask()):
         evolution.tell([program.judge(patch) for patch in patches])
     return 1 - evolution.best.time

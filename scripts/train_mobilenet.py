@@ -31,7 +31,7 @@ from gevolve.suite.datasets import Images, cifar10, digits
 from gevolve.suite.models import weights
 from gevolve.suite.models.mobilenet_small import TRAINED
 from gevolve.workload.base import Case
-from gevolve.workload.locate import find
+from gevolve.workload.locate import locate
 
 BATCH, DECAY, MOMENTUM, KEEP, SMOOTH = 128, 2e-4, 0.9, 0.98, 0.1
 WARM, CROPPED = 0.08, 0.62
@@ -201,7 +201,7 @@ def main() -> None:
     options.add_argument("--minutes", type=float, required=True)
     given = options.parse_args()
     net, state_file = NETS[given.name], Path(f"{given.name}.state.npz")
-    workload: Any = find(given.name).workload
+    workload: Any = locate(given.name)
     if given.name == "mobilenet":
         everything, border = cifar10(*(f"data_batch_{n}" for n in range(1, 6))), 4
     else:

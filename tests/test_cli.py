@@ -248,11 +248,11 @@ def test_a_run_is_not_overwritten(folder):
 
 def test_a_run_that_was_killed_before_it_judged_anything(folder):
     from gevolve.run.store import Store
-    from gevolve.workload.locate import find
+    from gevolve.workload.locate import locate
 
     run_json("run", "saxpy.py", "--evals", 8, "--out", "whole", cwd=folder)
     with Store.open(folder / "whole", readonly=True) as store:
-        program = find(str(folder / "saxpy.py")).workload.load()
+        program = locate(str(folder / "saxpy.py")).load()
         Store.create(folder / "r", store.config, program.digest, program.text).close()
     for command in (("show", "r"), ("show", "r", "--cost"), ("export", "r")):
         one_line_error(gevolve(*command, cwd=folder, check=False), "gevolve resume r")

@@ -8,13 +8,20 @@ from importlib.metadata import version
 import msgspec
 import numpy as np
 
-from gevolve.analyze.findings import Effect, Explanation, Interval, Minimised, Pair, Story
-from gevolve.analyze.kept import keep_explained, keep_intervals, keep_minimised
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Edit, Patch
 from gevolve.run.config import Config
+from gevolve.run.findings import (
+    EditPair,
+    Effect,
+    ExplainedEdit,
+    Explanation,
+    Findings,
+    Interval,
+    Minimized,
+)
 from gevolve.run.store import Store, format_id
-from gevolve.workload.locate import find
+from gevolve.workload.locate import locate, location_of
 
 FAILURES = ("wrong", "crash", "fuel", "race", "nonfinite", "invalid", "timeout")
 SHARES = (0.5, 0.25, 0.1, 0.06, 0.05, 0.03, 0.01)
@@ -23,10 +30,9 @@ TIME = 30_000.0
 
 
 def config(**changes):
-    found = find("pathfinder")
     values = {
-        "workload": "Pathfinder", "spec": found.spec, "rounding": 1e-5, "device": "sim:p100",
-        "seed": 7, "tolerance": 0.05, "preset": "default", "population": POPULATION,
+        "workload": "Pathfinder", "location": location_of(locate("pathfinder")), "rounding": 1e-5, "device": "sim:p100",
+        "seed": 7, "tolerance": 0.05, "preset": "default", "settings": {"population": POPULATION},
         "evals": None, "time": 600.0, "workers": 2, "versions": {"gevolve": version("gevolve")},
     } | changes  # fmt: skip
     return msgspec.to_builtins(Config(**values))
@@ -36,7 +42,7 @@ class Maker:
     """Draws a search step by step: patches that grow, verdicts that get better."""
 
     def __init__(self, seed=1, tolerance=0.05):
-        self.program = find("pathfinder").workload.load()
+        self.program = locate("pathfinder").load()
         self.rng = np.random.default_rng(seed)
         self.tolerance = tolerance
         self.pool = [(1.0, Patch())]
@@ -133,7 +139,7 @@ def passed(store, rows):
             store.add_validation(row.id, split, evaluation)
         ratio = 1.02 * row.evaluation.time / TIME
         measured[format_id(row.id)] = Interval(value=ratio, low=ratio, high=ratio, runs=1)
-    keep_intervals(store, measured)
+    Findings(store).add_intervals(measured)
 
 
 def explain(store):
@@ -145,13 +151,13 @@ def explain(store):
     store.add_analysis(number, patch, msgspec.structs.replace(best.evaluation, error=0.0))
     passed(store, [store.variant(number)])
     name = format_id(number)
-    keep_minimised(store, Minimised(
+    Findings(store).add_minimized(Minimized(
         source=format_id(best.id), id=name, before=len(best.patch), after=len(patch),
         ratio_before=ratio, ratio_after=ratio, evaluations=143,
     ))  # fmt: skip
     ok, bad = Effect(verdict="ok", ratio=0.95, error=0.0), Effect(verdict="crash")
     stories = [
-        Story(
+        ExplainedEdit(
             edit=str(edit), sentence=f"removes the barrier at pathfinder.cu:{20 + n}",
             theme="barrier removed" if n % 2 else "", line=f"pathfinder.cu:{20 + n}",
             alone=ok if n % 3 else bad, without=ok, changes={"barriers": -0.04, "issue": 0.01},
@@ -160,14 +166,14 @@ def explain(store):
     ]  # fmt: skip
     relation = {(0, 1): "together", (1, 2): "overlap", (0, 2): "together"}
     pairs = [
-        Pair(
+        EditPair(
             first=a, second=b, effect=ok, expected=0.9,
             relation=relation.get((a, b), "independent"),
         )
         for a in range(len(patch)) for b in range(a + 1, len(patch))
     ]  # fmt: skip
     groups = [[0, 1, 2], *([n] for n in range(3, len(patch)))]
-    keep_explained(store, Explanation(id=name, edits=stories, pairs=pairs, groups=groups))
+    Findings(store).add_explanation(Explanation(id=name, edits=stories, pairs=pairs, groups=groups))
 
 
 def nasty(folder):

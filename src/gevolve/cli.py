@@ -1,10 +1,13 @@
 """The command line: gevolve run, resume, show, validate, minimize, explain, export, report, watch and more."""
 
+# ruff: noqa: D417  (what several commands have in common is described once, by its type)
+
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from cyclopts import App, CycloptsError, Parameter
@@ -12,18 +15,19 @@ from rich.console import Console, RenderableType
 
 from gevolve.analyze.cost import costs
 from gevolve.analyze.explain import explain
+from gevolve.analyze.inspect import inspect
 from gevolve.analyze.minimize import minimize
 from gevolve.analyze.validate import validate
 from gevolve.errors import GevolveError
 from gevolve.export.scripts import Loader
-from gevolve.export.variant import Form, export_variant, inspect_variant, save, to_stdout, told
+from gevolve.export.variant import export
+from gevolve.optimize import optimize, resume
 from gevolve.report.analysis import Saying, explanation, minimal, validation
 from gevolve.report.costs import render
 from gevolve.report.terminal import LiveView, details, summary
-from gevolve.run.loop import optimize, resume, summarise
-from gevolve.run.options import Options
-from gevolve.run.result import Result
-from gevolve.suite import SUITE
+from gevolve.run.options import Options, parse_setting, read_settings
+from gevolve.run.run import Run
+from gevolve.suite import suite
 
 app = App(
     name="gevolve",
@@ -31,18 +35,15 @@ app = App(
     version=lambda: version("gevolve"),
     help_format="plaintext",
 )
-_Flat = Parameter(name="*")
-_No = Parameter(negative="")
-
-
-def _finish(result: Result, *, json: bool) -> None:
-    if json:
-        print(result.json())
-    else:
-        Console().print(summary(result))
+_Flag = Parameter(negative="")
+Folder = Annotated[Path, Parameter(help="The run's folder.", show_default=False)]
+Json = Annotated[bool, Parameter(negative="", help="Print JSON on stdout, and nothing else there.")]
+Workers = Annotated[int | None, Parameter(help="Processes that judge variants.")]
+Format = Literal["ptx", "cubin", "ll", "mlir", "bytecode", "jax", "patch"]
 
 
 def _print(found: object, view: RenderableType, *, json: bool) -> None:
+    """Print what a command found: as JSON, or as people read it."""
     if json:
         print(msgspec.json.encode(found).decode())
     else:
@@ -53,120 +54,101 @@ def _print(found: object, view: RenderableType, *, json: bool) -> None:
 def run_(
     workload: Annotated[str, Parameter(show_default=False)],
     /,
-    options: Annotated[Options | None, _Flat] = None,
+    options: Annotated[Options | None, Parameter(name="*")] = None,
     *,
-    json: Annotated[bool, _No] = False,
+    set: Annotated[tuple[str, ...], Parameter(negative="")] = (),  # noqa: A002  (the option's name)
+    settings: Path | None = None,
+    json: Json = False,
 ) -> None:
     """Evolve a workload: WORKLOAD.py, WORKLOAD.py:Name, or the name of a suite workload.
 
     Parameters
     ----------
     workload
-        A Python file with a gevolve.KernelWorkload, or a name that `gevolve suite` lists.
+        A Python file with a gevolve.KernelWorkload or gevolve.ModelWorkload, or a name that
+        `gevolve suite` lists.
     options
         The fields of Options, each of which is an option of its own.
-    json
-        Print one JSON object on stdout when it is over, and nothing else there.
+    set
+        Change one setting of the search, such as crossover=0.5; may be repeated.
+    settings
+        A TOML file with settings of the search, one a line.
 
     """
+    chosen = read_settings(settings) if settings else {}
+    chosen |= dict(map(parse_setting, set))
     with LiveView() as view:
-        result = optimize(workload, options, watch=view)
-    _finish(result, json=json)
+        found = optimize(workload, replace(options or Options(), settings=chosen), watch=view)
+    _print(found, summary(found), json=json)
 
 
 @app.command(name="resume")
 def resume_(
-    run: Path,
+    run: Folder,
     /,
     *,
     evals: int | None = None,
     time: float | None = None,
-    workers: int | None = None,
-    json: Annotated[bool, _No] = False,
+    workers: Workers = None,
+    json: Json = False,
 ) -> None:
     """Go on with a run that was stopped, or give it more budget.
 
     Parameters
     ----------
-    run
-        The run's folder.
     evals
         A new limit for all evaluations of the run.
     time
         A new limit for all its seconds.
-    workers
-        Processes that judge variants.
-    json
-        Print one JSON object on stdout when it is over, and nothing else there.
 
     """
     with LiveView() as view:
-        result = resume(run, evals=evals, time=time, workers=workers, watch=view)
-    _finish(result, json=json)
+        found = resume(run, evals=evals, time=time, workers=workers, watch=view)
+    _print(found, summary(found), json=json)
 
 
 @app.command
 def show(
-    run: Path,
+    run: Folder,
     /,
     *,
     variant: str | None = None,
-    cost: Annotated[bool, _No] = False,
-    json: Annotated[bool, _No] = False,
+    cost: Annotated[bool, _Flag] = False,
+    json: Json = False,
 ) -> None:
     """Show what a run has found, also while it goes on.
 
     Parameters
     ----------
-    run
-        The run's folder.
     variant
         Show one variant: its patch, edit by edit, with source lines.
     cost
         Show what the cycles of each kernel and source line are spent on, in the unedited program
         and in the variant (the best one if none is named).
-    json
-        Print one JSON object instead.
 
     """
-    if cost:
-        found = costs(run, variant)
-        if json:
-            print(found.json())
+    with Run.open(run) as mine:
+        if cost:
+            spent = costs(mine, variant)
+            _print(spent, render(spent), json=json)
+        elif variant is None:
+            found = mine.summary()
+            _print(found, summary(found), json=json)
         else:
-            Console().print(render(found))
-        return
-    if variant is None:
-        _finish(summarise(run), json=json)
-        return
-    detail = inspect_variant(run, variant)
-    if json:
-        print(detail.json())
-    else:
-        Console().print(details(detail))
+            detail = inspect(mine, variant)
+            _print(detail, details(detail), json=json)
 
 
 @app.command(name="validate")
 def validate_(
-    run: Path,
-    /,
-    *,
-    variant: str | None = None,
-    workers: int | None = None,
-    json: Annotated[bool, _No] = False,
+    run: Folder, /, *, variant: str | None = None, workers: Workers = None, json: Json = False
 ) -> None:
-    """Check a run's front on inputs that were never used; what fails is struck from it.
+    """Check a run's front on inputs that were never used; what fails is removed from it.
 
     Parameters
     ----------
-    run
-        The run's folder.
     variant
         Check one variant, also on the large case.
-    workers
-        Processes that judge variants.
-    json
-        Print a JSON array instead of a table.
 
     """
     with Saying() as say:
@@ -176,53 +158,32 @@ def validate_(
 
 @app.command(name="minimize")
 def minimize_(
-    run: Path,
-    /,
-    *,
-    variant: str | None = None,
-    workers: int | None = None,
-    json: Annotated[bool, _No] = False,
+    run: Folder, /, *, variant: str | None = None, workers: Workers = None, json: Json = False
 ) -> None:
     """Leave out every edit of a patch that does not pay, and check what remains.
 
     Parameters
     ----------
-    run
-        The run's folder.
     variant
         Its id, such as v17; the best validated one if not given.
-    workers
-        Processes that judge variants.
-    json
-        Print one JSON object instead.
 
     """
-    with Saying() as say:
-        found = minimize(run, variant, workers=workers, say=say)
-    _print(found, minimal(found, inspect_variant(run, found.id)), json=json)
+    with Run.open(run, writable=True) as mine:
+        with Saying() as say:
+            found = minimize(mine, variant, workers=workers, say=say)
+        _print(found, minimal(found, inspect(mine, found.id)), json=json)
 
 
 @app.command(name="explain")
 def explain_(
-    run: Path,
-    /,
-    *,
-    variant: str | None = None,
-    workers: int | None = None,
-    json: Annotated[bool, _No] = False,
+    run: Folder, /, *, variant: str | None = None, workers: Workers = None, json: Json = False
 ) -> None:
-    """Take a patch apart: what each edit does, and which edits only work together.
+    """Say what each edit of a patch does, and which edits only work together.
 
     Parameters
     ----------
-    run
-        The run's folder.
     variant
         Its id, such as v17; the minimal patch of the best validated one if not given.
-    workers
-        Processes that judge variants.
-    json
-        Print one JSON object instead.
 
     """
     with Saying() as say:
@@ -230,13 +191,13 @@ def explain_(
     _print(found, explanation(found), json=json)
 
 
-@app.command
-def export(
-    run: Path,
+@app.command(name="export")
+def export_(
+    run: Folder,
     /,
     *,
     variant: str | None = None,
-    format: Form | None = None,  # noqa: A002  (the option's name)
+    format: Format | None = None,  # noqa: A002  (the option's name)
     arch: str | None = None,
     loader: Loader = "cupy",
     output: Path | None = None,
@@ -245,8 +206,6 @@ def export(
 
     Parameters
     ----------
-    run
-        The run's folder.
     variant
         Its id, such as v17; the best validated one if not given.
     format
@@ -262,24 +221,19 @@ def export(
         The file to write; FILE.json and FILE.load.py come beside it.
 
     """
-    name = output.name if output else None
-    exported = export_variant(run, variant, format, arch=arch, loader=loader, name=name)
+    exported = export(run, variant, format, arch=arch, loader=loader, output=output)
     if output is None:
-        to_stdout(exported)
-    else:
-        save(exported, output)
-    for line in told(exported):
+        exported.print()
+    for line in exported.lines():
         print(line, file=sys.stderr)
 
 
-@app.command
-def report(run: Path, /, *others: Path, output: Path | None = None, cost: bool = True) -> None:
+@app.command(name="report")
+def report_(run: Folder, /, *others: Path, output: Path | None = None, cost: bool = True) -> None:
     """Write one HTML file that shows a run, or compares several; it opens offline.
 
     Parameters
     ----------
-    run
-        The run's folder.
     others
         More runs, to compare them with it.
     output
@@ -288,19 +242,19 @@ def report(run: Path, /, *others: Path, output: Path | None = None, cost: bool =
         Load the workload and run the best variant once more, to show where its cycles go.
 
     """
-    from gevolve.report.html import write_report  # noqa: PLC0415  (only this command needs it)
+    from gevolve.report.html.build import report  # noqa: PLC0415  (only this command needs it)
 
-    print(write_report([run, *others], output, cost=cost))
+    print(report(run, *others, output=output, cost=cost))
 
 
 @app.command(name="watch")
-def watch_(run: Path, /, *, port: int = 0) -> None:
+def watch_(run: Folder, /, *, port: int = 0) -> None:
     """Serve the page of a run in progress, on this machine only, until Ctrl-C.
+
+    The run may begin later.
 
     Parameters
     ----------
-    run
-        The run's folder; the run may begin later.
     port
         Where to serve it; any free port if 0.
 
@@ -323,7 +277,7 @@ def calibrate_(
     seed: int = 0,
     workers: int = 1,
     output: Path | None = None,
-    json: Annotated[bool, _No] = False,
+    json: Json = False,
 ) -> None:
     """Compare a model with measured times, to see whether it ranks configurations as a GPU does.
 
@@ -347,8 +301,6 @@ def calibrate_(
         Processes that run configurations.
     output
         Write the comparison as a page of HTML to this file.
-    json
-        Print one JSON object on stdout, and nothing else there.
 
     """
     from gevolve.calibrate import plot  # noqa: PLC0415  (only this command needs it)
@@ -371,19 +323,19 @@ def calibrate_(
     _print(found, plot.render(found), json=json)
 
 
-@app.command
-def suite() -> None:
+@app.command(name="suite")
+def suite_() -> None:
     """List the workloads that come with gevolve."""
-    for name, description in SUITE.items():
+    for name, description in suite().items():
         print(f"{name:12} {description}")
 
 
-@app.command
-def devices() -> None:
+@app.command(name="devices")
+def devices_() -> None:
     """List the devices that workloads can run on, and what to install for more."""
-    from gevolve.device.registry import list_devices  # noqa: PLC0415  (no other command needs all devices)
+    from gevolve.device.registry import devices  # noqa: PLC0415  (no other command needs all devices)
 
-    for name, line in list_devices():
+    for name, line in devices():
         print(f"{name:12} {line}")
 
 

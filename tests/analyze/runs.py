@@ -8,23 +8,23 @@ from gevolve.evaluate.pool import Pool
 from gevolve.patch import Patch
 from gevolve.run.config import Config
 from gevolve.run.store import Store
-from gevolve.workload.locate import Spec
+from gevolve.workload.locate import Location
 from tests.analyze import puzzle
 
-SPEC = Spec(puzzle.__name__, "Puzzle")
+PUZZLE = Location(puzzle.__name__, "Puzzle")
 
 
 def make(folder: Path, *patches: str, device="puzzle", tolerance=0.0, workers=2) -> Path:
     """A run whose search asked for these patches, in one generation."""
     program = puzzle.PuzzleProgram()
     config = Config(
-        workload="Puzzle", spec=SPEC, rounding=1e-5, device=device, seed=1, tolerance=tolerance,
-        preset="default", population=8, evals=len(patches), time=None, workers=workers,
+        workload="Puzzle", location=PUZZLE, rounding=1e-5, device=device, seed=1, tolerance=tolerance,
+        preset="default", settings={"population": 8}, evals=len(patches), time=None, workers=workers,
         versions={"gevolve": "0"},
     )  # fmt: skip
     with (
         Store.create(folder, msgspec.to_builtins(config), program.digest, program.text) as store,
-        Pool(SPEC, device=device, workers=workers, tolerance=tolerance) as evaluator,
+        Pool(PUZZLE, device=device, workers=workers, tolerance=tolerance) as evaluator,
     ):
         baseline = evaluator.prepare("search")
         store.set("bound", baseline.tolerance)

@@ -1,9 +1,9 @@
-"""The end of a search: its front is checked, its best minimised, and it can go on as if it were not."""
+"""The end of a search: its front is checked, its best minimized, and it can go on as if it were not."""
 
 import pytest
 
 import gevolve
-from gevolve.analyze.kept import minimised
+from gevolve.run.run import Run
 from gevolve.run.store import Store
 from tests.analyze import puzzle
 
@@ -29,9 +29,9 @@ def test_the_headline_is_minimal_and_validated(whole):
     assert best.validated
     assert best.interval.high < 1
     assert {"idle", "waste"}.isdisjoint(best.patch.split())
-    with Store.open(whole.folder, readonly=True) as store:
-        assert best.id in {found.id for found in minimised(store).values()}
-        front = store.last_generation().front
+    with Run.open(whole.folder) as run:
+        assert best.id in {found.id for found in run.findings.minimized.values()}
+        front = run.store.last_generation().front
         assert all(id_ >= 0 for id_ in front), "the search knows nothing of it"
 
 

@@ -5,9 +5,9 @@ import json
 import pytest
 
 import gevolve
-from gevolve.analyze.findings import Effect
 from gevolve.analyze.relations import groups, relate
 from gevolve.cli import main
+from gevolve.run.findings import Effect
 from tests.analyze.runs import edits, make
 
 

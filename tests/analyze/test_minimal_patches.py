@@ -6,7 +6,6 @@ import gevolve
 from gevolve.analyze.minimize import LOSS
 from gevolve.analyze.session import opened
 from gevolve.patch import Patch
-from gevolve.run.store import parse_id
 
 
 @pytest.mark.slow
@@ -17,7 +16,7 @@ def test_the_whole_gain_and_nothing_else(name, tmp_path):
     gain, kept = 1 / found.ratio_before - 1, 1 / found.ratio_after - 1
     assert kept >= (1 - LOSS) * gain > 0
     with opened(tmp_path / "r") as session:
-        row = session.store.variant(parse_id(found.id))
+        row = session.run.variant(found.id)
         edits = row.patch.edits
         fewer = [Patch(edits[:n] + edits[n + 1 :]) for n in range(len(edits))]
         judged = [one.evaluation for one in session.judge(fewer)]

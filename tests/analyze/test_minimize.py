@@ -77,7 +77,7 @@ def test_the_same_with_any_number_of_workers_and_a_second_time(tmp_path):
     assert minimal(tmp_path / "r1") == found[0]
 
 
-def test_a_variant_that_fails_cannot_be_minimised(tmp_path):
+def test_a_variant_that_fails_cannot_be_minimized(tmp_path):
     folder = make(tmp_path / "r", edits("lock a"))
     with pytest.raises(StoreError, match="v1 is judged wrong; name a variant that is ok"):
         gevolve.minimize(folder, "v1")
@@ -87,15 +87,15 @@ def test_a_variant_that_fails_cannot_be_minimised(tmp_path):
 
 def test_the_minimal_patch_is_validated_and_becomes_the_headline(tmp_path):
     folder = make(tmp_path / "r", edits("save 100", "idle", "idle"))
-    assert gevolve.summarise(folder).best is None
+    assert gevolve.summarize(folder).best is None
     gevolve.validate(folder)
-    assert gevolve.summarise(folder).best.id == "v1"
+    assert gevolve.summarize(folder).best.id == "v1"
     found = gevolve.minimize(folder)
-    best = gevolve.summarise(folder).best
+    best = gevolve.summarize(folder).best
     assert (best.id, best.edits, best.validated) == (found.id, 1, True)
     assert best.interval.high < 1
     assert best.held_out == best.large == pytest.approx(0.9)
-    assert [entry.id for entry in gevolve.summarise(folder).front] == [found.id]
+    assert [entry.id for entry in gevolve.summarize(folder).front] == [found.id]
 
 
 def test_a_minimal_patch_that_fails_elsewhere_is_not_the_headline(tmp_path):
@@ -104,13 +104,13 @@ def test_a_minimal_patch_that_fails_elsewhere_is_not_the_headline(tmp_path):
     gevolve.validate(folder)
     with Store.open(folder) as store:  # as if the search had never seen the shorter one
         row = store.variant(2)
-        store.set("minimised", {"v1": {
+        store.set("minimized", {"v1": {
             "source": "v1", "id": "v2", "before": 2, "after": 2, "ratio_before": 0.9,
             "ratio_after": 0.9, "evaluations": 3,
         }})  # fmt: skip
     assert row.evaluation.ok
     gevolve.validate(folder, "v2")
-    assert gevolve.summarise(folder).best.id == "v1"
+    assert gevolve.summarize(folder).best.id == "v1"
 
 
 SCRIPT = """

@@ -45,7 +45,7 @@ def test_a_failure_names_the_input_and_the_next_is_tried(folder):
     assert found["v2"].failed == "large"
     assert (found["v3"].failed, found["v3"].passed) == ("", ["fresh", "held-out", "large"])
     assert found["v3"].gain
-    result = gevolve.summarise(folder)
+    result = gevolve.summarize(folder)
     assert [entry.id for entry in result.front] == ["v3"]
     assert result.best.interval.value == pytest.approx(0.9)
     text = shown(validation(list(found.values())))
@@ -60,7 +60,7 @@ def test_each_call_draws_inputs_that_were_never_used(folder):
         with Store.open(folder, readonly=True) as store:
             seen.add(store.validations(1)["fresh"].detail)
     assert len(seen) == 3
-    assert gevolve.summarise(folder).best.id == "v3"
+    assert gevolve.summarize(folder).best.id == "v3"
 
 
 def test_what_failed_once_stays_struck_though_other_inputs_pass(tmp_path):
@@ -72,7 +72,7 @@ def test_what_failed_once_stays_struck_though_other_inputs_pass(tmp_path):
         )
         store.add_validation(1, "fresh", failed)
     assert by_id(gevolve.validate(folder, "v1"))["v1"].failed == "fresh"
-    assert gevolve.summarise(folder).best is None
+    assert gevolve.summarize(folder).best is None
 
 
 def test_a_variant_that_is_right_but_no_faster_elsewhere_is_no_gain(tmp_path):
@@ -81,7 +81,7 @@ def test_a_variant_that_is_right_but_no_faster_elsewhere_is_no_gain(tmp_path):
     (found,) = gevolve.validate(folder, "v2")
     assert not found.failed
     assert not found.gain
-    assert gevolve.summarise(folder).best is None
+    assert gevolve.summarize(folder).best is None
 
 
 def command(*arguments):
@@ -104,7 +104,7 @@ def claims(text):
 def test_no_view_praises_what_is_not_validated_or_failed(tmp_path, capsys):
     folder = make(tmp_path / "r", BY_ROTE)
     for _ in range(2):
-        result = gevolve.summarise(folder)
+        result = gevolve.summarize(folder)
         live = Progress("Puzzle", "puzzle", 1, (100, 60.0), "searching", 9, front=result.front)
         for more in ([], ["--json"], ["--variant", "v1"]):
             assert command("show", folder, *more) == 0
@@ -114,7 +114,7 @@ def test_no_view_praises_what_is_not_validated_or_failed(tmp_path, capsys):
         assert command("export", folder, "--format", "patch") == 2
         assert "no variant is faster and validated" in capsys.readouterr().err
         gevolve.validate(folder)
-    assert [entry.id for entry in gevolve.summarise(folder).front] == ["v0"]
+    assert [entry.id for entry in gevolve.summarize(folder).front] == ["v0"]
 
 
 def test_the_command_line(folder, capsys):
@@ -137,7 +137,7 @@ def test_where_times_vary_it_is_measured_until_it_is_sure(tmp_path):
     (idle,) = gevolve.validate(folder, "v2")
     assert not idle.gain
     assert idle.interval.low < 1
-    assert gevolve.summarise(folder).best.id == "v1"
+    assert gevolve.summarize(folder).best.id == "v1"
 
 
 def test_a_device_that_is_blind_to_some_faults_has_a_referee(tmp_path):
@@ -146,4 +146,4 @@ def test_a_device_that_is_blind_to_some_faults_has_a_referee(tmp_path):
     found = by_id(gevolve.validate(folder))
     assert (found["v1"].failed, found["v1"].why[:5]) == ("puzzle", "wrong")
     assert sorted(found["v2"].passed) == ["fresh", "held-out", "large", "puzzle"]
-    assert gevolve.summarise(folder).best.id == "v2"
+    assert gevolve.summarize(folder).best.id == "v2"

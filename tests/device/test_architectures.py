@@ -10,7 +10,7 @@ from gevolve.ir.llvm.codegen import to_ptx
 from gevolve.ir.llvm.source import read
 from gevolve.patch import Patch
 from gevolve.suite import KERNELS
-from gevolve.workload.locate import find
+from gevolve.workload.locate import locate
 
 ARCHS = ("sm_60", "sm_70", "sm_80", "sm_90")
 OTHERS = sorted((Path(__file__).parents[1] / "ir" / "llvm" / "kernels").glob("*.cu"))
@@ -33,7 +33,7 @@ def assembles(text):
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_suite(name):
-    assembles(find(name)[0].load().text)
+    assembles(locate(name).load().text)
 
 
 @pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.stem)
@@ -43,7 +43,7 @@ def test_other_kernels(path):
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_variants(name):
-    program = find(name)[0].load()
+    program = locate(name).load()
     rng = np.random.default_rng(6)
     edits = (program.propose(kind, rng, None) for kind in program.kinds)
     for edit in filter(None, edits):

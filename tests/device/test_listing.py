@@ -8,7 +8,7 @@ import pytest
 from gevolve.cli import main
 from gevolve.device import cuda, xla
 from gevolve.device.cuda import query
-from gevolve.device.registry import list_devices
+from gevolve.device.registry import devices
 from gevolve.errors import DeviceError
 
 GPU = query.GpuInfo(index=1, title="Tesla P100", sm="sm_60", memory=16 << 30, driver="12.8")
@@ -29,7 +29,7 @@ def test_every_family_has_a_line(capsys):
 def test_a_gpu_is_described(monkeypatch):
     monkeypatch.setattr(cuda, "installed", lambda: True)
     monkeypatch.setattr(query, "gpus", lambda: [GPU])
-    assert ("cuda:1", "PTX on Tesla P100, sm_60, 16.0 GB, driver for CUDA 12.8") in list_devices()
+    assert ("cuda:1", "PTX on Tesla P100, sm_60, 16.0 GB, driver for CUDA 12.8") in devices()
 
 
 def test_what_is_missing_is_told(monkeypatch):

@@ -9,7 +9,7 @@ from gevolve.device import ptxas
 from gevolve.device.ptxas import assemble, installed
 from gevolve.errors import CompileError, DeviceError
 from gevolve.ir.llvm.codegen import to_ptx
-from gevolve.workload.locate import find
+from gevolve.workload.locate import locate
 
 FIXTURES = Path(__file__).parent / "fixtures"
 EMPTY = ".version 7.8\n.target sm_50\n.address_size 64\n.visible .entry k() { ret; }\n"
@@ -25,7 +25,7 @@ def knows(arch):
 @pytest.mark.parametrize("name", ["hotspot", "pathfinder", "gemm", "reduction", "histogram", "bfs"])
 def test_the_suite_assembles(name):
     arch = "sm_70" if knows("sm_70") else "sm_90"
-    made = assemble(to_ptx(find(name)[0].load().text), arch)
+    made = assemble(to_ptx(locate(name).load().text), arch)
     assert made.cubin.startswith(b"\x7fELF")
     assert made.arch == arch
     for kernel in made.kernels.values():

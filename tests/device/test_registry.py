@@ -5,7 +5,7 @@ import sys
 import pytest
 
 import gevolve
-from gevolve.device.registry import list_devices, open_device, worker_devices
+from gevolve.device.registry import devices, open_device, worker_devices
 from tests.plugins import install, python
 
 ABACUS = '''
@@ -62,7 +62,7 @@ def test_a_device_of_another_package_is_opened_by_name(abacus):
     device = open_device("abacus:large")
     assert device.name == "abacus:large"
     assert device.open(device.build("a\nb\nc"), gevolve.Limits()).usage().time == 2
-    assert ("abacus", "Counts on beads.") in list_devices()
+    assert ("abacus", "Counts on beads.") in devices()
     assert worker_devices("abacus:large") == ["abacus:large"]
     assert worker_devices("abacus") == ["abacus"]
     with pytest.raises(gevolve.DeviceError, match="use abacus or"):
@@ -108,7 +108,7 @@ def test_a_broken_package_is_told_in_one_line(tmp_path, monkeypatch, text, words
             open_device("abacus")
         assert words in str(caught.value)
         assert "\n" not in str(caught.value)
-        assert list_devices()[-1] == ("abacus", str(caught.value))
+        assert devices()[-1] == ("abacus", str(caught.value))
     finally:
         sys.modules.pop("broken_device", None)
 

@@ -9,7 +9,7 @@ import pytest
 from gevolve.device.base import Limits
 from gevolve.device.registry import open_device
 from gevolve.evaluate.verdict import Verdict
-from gevolve.workload.locate import find
+from gevolve.workload.locate import locate
 from tests import ROOT
 from tests.docs.pages import DOCS, save_files
 
@@ -48,7 +48,7 @@ def test_files_that_are_named_exist(page):
 
 def test_the_include_path_is_relative_to_the_source(tmp_path):
     save_files(DOCS / "reference" / "workload.md", tmp_path)
-    workload = find(str(tmp_path / "scale.py")).workload
+    workload = locate(str(tmp_path / "scale.py"))
     device = open_device("sim")
     gpu = device.open(device.build(workload.load().text), Limits())
     (case, *_) = workload.cases("search")

@@ -10,7 +10,7 @@ import pytest
 from gevolve.device.base import Limits
 from gevolve.device.registry import open_device
 from gevolve.workload.base import SPLITS
-from gevolve.workload.locate import find
+from gevolve.workload.locate import locate
 from tests.docs.pages import DOCS, save_files
 
 TUTORIAL = DOCS / "tutorial.md"
@@ -26,7 +26,7 @@ def folder(tmp_path):
 
 
 def test_its_workload_agrees_with_its_reference(folder):
-    workload = find(str(folder / "smooth.py")).workload
+    workload = locate(str(folder / "smooth.py"))
     device = open_device("sim")
     artefact = device.build(workload.load().text)
     for split in SPLITS:

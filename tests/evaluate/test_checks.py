@@ -16,7 +16,7 @@ from gevolve.ir.llvm import load
 from gevolve.patch import Edit, Patch
 from gevolve.program import Program, Variant
 from gevolve.workload.base import Case, KernelWorkload
-from gevolve.workload.locate import find
+from gevolve.workload.locate import locate
 
 
 def race(verb="writes", here="a.cu:1", there="a.cu:2", scope="in a block", kernel="k"):
@@ -89,7 +89,7 @@ def children_end():
 
 @cache
 def trial(name):
-    workload = find(name)[0]
+    workload = locate(name)
     program = Alternatives(workload.load(), {})
     bench = Problem(workload, program, Sim(), workload.cases("search"))
     TRIALS.append(Trial(bench, "search", tolerance=None, patience=20.0))

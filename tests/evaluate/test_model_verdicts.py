@@ -10,7 +10,7 @@ import pytest
 from gevolve.errors import WorkloadError
 from gevolve.evaluate.pool import Pool
 from gevolve.testing.evaluators import patch
-from gevolve.workload.locate import Spec
+from gevolve.workload.locate import Location
 from tests.evaluate.processes import all_gone, workers_of
 
 pytest.importorskip("jax")
@@ -43,7 +43,7 @@ def test_hostile_programs_get_their_verdicts_and_the_search_goes_on():
     rng = random.Random(1)
     chosen = [*slow, *(rng.choice(quick) for _ in range(COUNT - len(slow)))]
     rng.shuffle(chosen)
-    with Pool(Spec(FILE, "Hostile"), device="xla:cpu", workers=2, patience=4.0) as evaluator:
+    with Pool(Location(FILE, "Hostile"), device="xla:cpu", workers=2, patience=4.0) as evaluator:
         evaluator.prepare()
         for number, kind in enumerate(chosen):
             evaluator.submit(number, patch(kind.replace("_", "-"), number))
@@ -63,6 +63,6 @@ def test_hostile_programs_get_their_verdicts_and_the_search_goes_on():
 def test_a_worker_that_computes_with_jax_is_refused():
     with (
         pytest.raises(WorkloadError, match="does not survive a fork"),
-        Pool(Spec(FILE, "UsesJax"), device="xla:cpu") as evaluator,
+        Pool(Location(FILE, "UsesJax"), device="xla:cpu") as evaluator,
     ):
         evaluator.prepare()

@@ -249,8 +249,8 @@ def test_a_file_that_searches_when_imported_is_refused(tmp_path):
     )
     script = f"""
 from gevolve.evaluate.pool import Pool
-from gevolve.workload.locate import Spec
-with Pool(Spec({str(file)!r}, "Mine"), device="toy") as evaluator:
+from gevolve.workload.locate import Location
+with Pool(Location({str(file)!r}, "Mine"), device="toy") as evaluator:
     evaluator.prepare()
 """
     done = subprocess.run(

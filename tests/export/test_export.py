@@ -20,7 +20,7 @@ from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.export.files import write_bytes, write_text
 from gevolve.export.manifest import Manifest
 from gevolve.export.scripts import LOADERS
-from gevolve.export.variant import export_variant, save, told
+from gevolve.export.variant import export
 from gevolve.ir.llvm.ptx_process import ptx_for
 from gevolve.patch import Patch
 from gevolve.run.store import Store
@@ -92,8 +92,8 @@ def judged(run, verdict):
 
 
 def test_the_best_comes_with_its_evidence(run, tmp_path):
-    best = gevolve.summarise(run).best
-    written = save(export_variant(run, name="k.ptx"), tmp_path / "k.ptx")
+    best = gevolve.summarize(run).best
+    written = export(run, output=tmp_path / "k.ptx").files
     assert [path.name for path in written] == ["k.ptx", "k.ptx.json", "k.ptx.load.py"]
     data, found = written[0].read_bytes(), read(written[1])
     assert b".entry saxpy" in data
@@ -115,7 +115,7 @@ def test_the_best_comes_with_its_evidence(run, tmp_path):
 
 
 def test_another_gpu(run):
-    made = export_variant(run, arch="sm_90")
+    made = export(run, arch="sm_90")
     assert b".target sm_90" in made.data
     assert made.manifest.file.arch == "sm_90"
     assert not made.manifest.file.judged
@@ -124,31 +124,31 @@ def test_another_gpu(run):
 
 @needs_ptxas
 def test_machine_code_and_what_it_takes(run):
-    made = export_variant(run, form="cubin", arch=GPU)
+    made = export(run, format="cubin", arch=GPU)
     assert made.data.startswith(b"\x7fELF")
     pair = made.manifest.resources["saxpy"]
     assert pair.before.shared == 512
     assert 0 < pair.after.registers <= pair.before.registers + 8
     assert made.manifest.origin.versions["ptxas"]
-    assert any("saxpy: registers" in line for line in told(made))
+    assert any("saxpy: registers" in line for line in made.lines())
 
 
 def test_nothing_that_was_not_validated_is_called_a_gain(run):
-    rejected = export_variant(run, judged(run, Verdict.WRONG), "ll").manifest.evidence
+    rejected = export(run, judged(run, Verdict.WRONG), "ll").manifest.evidence
     assert not rejected.validated
     assert rejected.statement.startswith("REJECTED: judged wrong on the search cases")
     with Store.open(run, readonly=True) as store:
-        passed = gevolve.summarise(run)
+        passed = gevolve.summarize(run)
         validated = {entry.id for entry in (passed.best, *passed.front)}
         untried = next(
             f"v{row.id}"
             for row in store.evaluations()
             if row.evaluation.ok and row.patch.edits and f"v{row.id}" not in validated
         )
-    unknown = export_variant(run, untried, "patch")
+    unknown = export(run, untried, "patch")
     assert not unknown.manifest.evidence.validated
     assert "no gain is claimed" in unknown.manifest.evidence.statement
-    unedited = export_variant(run, "v0", "ll").manifest.evidence
+    unedited = export(run, "v0", "ll").manifest.evidence
     assert not unedited.validated
     assert unedited.statement == "This is the unedited program."
 
@@ -156,19 +156,22 @@ def test_nothing_that_was_not_validated_is_called_a_gain(run):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"form": "mlir"}, "mlir does not fit a run of kernels; use one of ptx, cubin, ll, patch"),
-        ({"form": "gif"}, "--format is 'gif'; it must be one of"),
-        ({"form": "ll", "arch": "sm_80"}, "--arch says nothing about ll"),
+        (
+            {"format": "mlir"},
+            "mlir does not fit a run of kernels; use one of ptx, cubin, ll, patch",
+        ),
+        ({"format": "gif"}, "--format is 'gif'; it must be one of"),
+        ({"format": "ll", "arch": "sm_80"}, "--arch says nothing about ll"),
     ],
 )
 def test_what_does_not_fit(run, options, message):
     with pytest.raises(OptionError, match=message):
-        export_variant(run, **options)
+        export(run, **options)
 
 
 def test_no_such_gpu(run):
     with pytest.raises(CompileError, match="no PTX for sm_71; choose one of sm_50"):
-        export_variant(run, arch="sm_71")
+        export(run, arch="sm_71")
 
 
 def test_what_llvm_dies_of_is_an_error():
@@ -197,7 +200,7 @@ declare i32 @llvm.nvvm.redux.sync.add(i32, i32)
 
 @pytest.mark.parametrize("loader", [loader for loader in LOADERS if loader != "none"])
 def test_every_script_is_python_and_knows_the_launch(run, loader, tmp_path):
-    made = export_variant(run, loader=loader, name="k.ptx")
+    made = export(run, loader=loader, output=tmp_path / "k.ptx")
     ast.parse(made.script)
     assert '"k.ptx"' in made.script
     assert "k.ptx.json says what it is worth" in made.script
@@ -227,7 +230,7 @@ class Driver:
 
 def test_the_script_for_the_driver_runs(run, tmp_path, monkeypatch):
     bindings = pytest.importorskip("cuda.bindings")
-    written = save(export_variant(run, loader="cuda", name="k.ptx"), tmp_path / "k.ptx")
+    written = export(run, loader="cuda", output=tmp_path / "k.ptx").files
     written[2].write_text(written[2].read_text().replace("np.zeros(", "np.ones("))
     driver = Driver()
     monkeypatch.setattr(bindings, "driver", driver, raising=False)
@@ -246,10 +249,10 @@ def test_without_its_workload_a_file_is_still_made(run, tmp_path):
         row = store.variant(0)
         with Store.create(copy, config, store.program_digest, store.program_text) as other:
             other.add([(row.patch, row.evaluation, -1)])
-    made = export_variant(copy, "v0")
+    made = export(copy, "v0")
     assert any("gone.py" in note for note in made.manifest.notes)
     ast.parse(made.script)
-    unloaded = export_variant(copy, "v0", loader="none")
+    unloaded = export(copy, "v0", loader="none")
     assert (unloaded.script, unloaded.manifest.notes) == ("", ())
     assert unloaded.data == made.data
 
@@ -268,8 +271,8 @@ def model(tmp_path_factory):
     program = load(predict, [np.ones((4, 3), np.float32), np.ones((2, 4), np.float32)])
     folder = tmp_path_factory.mktemp("model") / "run"
     config = {
-        "workload": "Predict", "spec": {"place": "/gone.py", "name": "Predict"}, "rounding": 0.0,
-        "device": "xla:cpu", "seed": 1, "tolerance": 0.02, "preset": "default", "population": 32,
+        "workload": "Predict", "location": {"place": "/gone.py", "name": "Predict"}, "rounding": 0.0,
+        "device": "xla:cpu", "seed": 1, "tolerance": 0.02, "preset": "default",
         "evals": 10, "time": None, "workers": None, "versions": {}, "ir": "stablehlo",
     }  # fmt: skip
     with Store.create(folder, config, program.digest, program.text) as store:
@@ -279,7 +282,7 @@ def model(tmp_path_factory):
 
 @pytest.mark.parametrize("form", ["mlir", "bytecode", "jax", "patch"])
 def test_forms_of_a_model(model, form, tmp_path):
-    made = export_variant(model, "v0", form, name="m.bin")
+    made = export(model, "v0", form, output=tmp_path / "m.bin")
     assert made.manifest.file.arch is None
     assert bool(made.data) == (form != "patch")
     assert bool(made.script) == (form != "patch")
@@ -287,13 +290,13 @@ def test_forms_of_a_model(model, form, tmp_path):
     if form == "mlir":
         assert b"stablehlo.dot_general" in made.data
     with pytest.raises(OptionError, match="ptx does not fit a run of a model; use one of mlir"):
-        export_variant(model, "v0", "ptx")
+        export(model, "v0", "ptx")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["jax", "mlir", "bytecode"])
 def test_scripts_of_a_model_run(model, form, tmp_path):
-    written = save(export_variant(model, "v0", form, name="m.bin"), tmp_path / "m.bin")
+    written = export(model, "v0", form, output=tmp_path / "m.bin").files
     done = subprocess.run(
         [sys.executable, str(written[2])], capture_output=True, text=True, check=False, timeout=300
     )

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from benchmarks.synthetic.runs import Maker, make, nasty
-from gevolve.report.html import write_report
+from gevolve.report.html.build import report
 from gevolve.report.watch import Feed, _Handler, _Server
 from tests.report.browser import Browser, find_chromium
 
@@ -34,7 +34,7 @@ def quiet(browser):
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     folder = make(tmp_path_factory.mktemp("runs") / "run", 600, explained=True)
-    return write_report([folder]).as_uri()
+    return report(folder).as_uri()
 
 
 def test_draws_every_view(browser, page):
@@ -114,7 +114,7 @@ def test_prints(browser, page):
 
 def test_unvalidated_is_never_an_improvement(browser, tmp_path):
     folder = make(tmp_path / "run", 200, validated=False)
-    browser.open(write_report([folder]).as_uri())
+    browser.open(report(folder).as_uri())
     browser.wait("document.querySelectorAll('#front .member').length")
     text = browser.run("document.body.innerText").lower()
     assert "no improvement validated" in text
@@ -123,7 +123,7 @@ def test_unvalidated_is_never_an_improvement(browser, tmp_path):
 
 
 def test_hostile_names_are_shown_as_they_are(browser, tmp_path):
-    browser.open(write_report([nasty(tmp_path / "run")]).as_uri())
+    browser.open(report(nasty(tmp_path / "run")).as_uri())
     browser.wait("document.querySelectorAll('#front .member').length")
     assert "</script><script>" in browser.run("document.querySelector('h1').textContent")
     assert "broken" not in browser.run("document.title").replace("title='broken'", "")
@@ -135,7 +135,7 @@ def test_compares_runs(browser, tmp_path):
         make(tmp_path / "a", 200),
         make(tmp_path / "b", 120, seed=5, tolerance=0.0, validated=False),
     ]
-    browser.open(write_report(folders, tmp_path / "both.html").as_uri())
+    browser.open(report(*folders, output=tmp_path / "both.html").as_uri())
     browser.wait("document.querySelectorAll('#curves path.line').length === 4")
     text = browser.run("document.body.innerText")
     assert "none validated" in text

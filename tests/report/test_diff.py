@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gevolve.patch import Patch
 from gevolve.program import Variant
 from gevolve.report.html.diff import bare, changes, side_by_side
-from gevolve.workload.locate import find
+from gevolve.workload.locate import locate
 
 TEXT = (
     "module {\n" + "".join(f'  %{n} = "op"(%{n - 1}) loc(#loc{n})\n' for n in range(1, 30)) + "}\n"
@@ -65,7 +65,7 @@ def test_a_long_patch_is_not_traced_edit_by_edit():
 
 
 def test_a_kernel():
-    program = find("pathfinder").workload.load()
+    program = locate("pathfinder").load()
     found = rows_of(side_by_side(program, Patch.parse("delete i18 #1")))
     assert [row[4] for row in found] == [[0]]
     assert "barrier" in found[0][1]

@@ -3,17 +3,16 @@
 import pytest
 
 from benchmarks.synthetic.runs import POPULATION, TIME, Maker, fastest, make, validate
-from gevolve.errors import OptionError, StoreError
+from gevolve.errors import StoreError
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Patch
-from gevolve.report.html import write_report
-from gevolve.report.html.build import logs
-from gevolve.report.html.facts import command
+from gevolve.report.html.build import logs, report
 from gevolve.report.html.follow import Follower
-from gevolve.report.html.history import History, pareto
+from gevolve.report.html.history import History
 from gevolve.report.html.subject import Describer, take_apart
-from gevolve.run.loop import summarise
+from gevolve.run.run import Run, summarize
 from gevolve.run.store import Store, format_id
+from gevolve.search.individual import pareto
 
 
 def text_of(patch):
@@ -21,8 +20,8 @@ def text_of(patch):
 
 
 def followed(folder):
-    with Store.open(folder, readonly=True) as store:
-        follower = Follower(store)
+    with Run.open(folder) as run:
+        follower = Follower(run)
         follower.read()
         return follower, follower.summary(text_of)
 
@@ -43,7 +42,7 @@ def folder(tmp_path_factory):
 
 def test_agrees_with_the_summary_of_the_run(folder):
     _, data = followed(folder)
-    result = summarise(folder)
+    result = summarize(folder)
     assert data["evaluations"] == result.evaluations == 400
     assert data["verdicts"] == result.verdicts
     assert [entry["id"] for entry in data["front"]] == [entry.id for entry in result.front]
@@ -81,9 +80,7 @@ def test_reading_in_steps_and_out_of_order_comes_to_the_same(tmp_path):
     with maker.start(tmp_path / "once") as store:
         store.add(judged)
         validate(store)
-    with maker.start(tmp_path / "steps") as store, Store.open(
-        tmp_path / "steps", readonly=True
-    ) as reader:  # fmt: skip
+    with maker.start(tmp_path / "steps") as store, Run.open(tmp_path / "steps") as reader:
         follower = Follower(reader)
         for start in range(0, 200, 40):
             part = judged[start : start + 40]
@@ -102,13 +99,13 @@ def test_reading_in_steps_and_out_of_order_comes_to_the_same(tmp_path):
 
 
 def test_patches_of_points_can_be_read_back(folder):
-    with Store.open(folder, readonly=True) as store:
-        follower = Follower(store)
+    with Run.open(folder) as run:
+        follower = Follower(run)
         follower.read()
         log = logs(follower)
         for id_, patch in zip(log["points"]["id"], log["points"]["patch"], strict=True):
             text = "; ".join(log["edits"][edit] for edit in patch)
-            assert Patch.parse(text) == store.variant(id_).patch
+            assert Patch.parse(text) == run.store.variant(id_).patch
 
 
 def test_kinds_count_every_edit_once(folder):
@@ -124,14 +121,14 @@ def test_kinds_count_every_edit_once(folder):
 
 def test_takes_the_minimal_patch_apart(tmp_path):
     folder = make(tmp_path / "run", 400, explained=True)
-    with Store.open(folder, readonly=True) as store:
-        follower = Follower(store)
+    with Run.open(folder) as run:
+        follower = Follower(run)
         follower.read()
-        words = Describer(store, follower.config)
-        subject = take_apart(store, follower, words, None)
+        words = Describer(run)
+        subject = take_apart(follower, words, None)
         claim = follower.summary(words)["claim"]
     assert (subject["id"], subject["role"], claim["id"]) == ("m1", "minimal", "m1")
-    assert subject["minimised"]["after"] == len(subject["patch"]) == 6
+    assert subject["minimized"]["after"] == len(subject["patch"]) == 6
     assert subject["sentences"][0] == "removes the barrier at pathfinder.cu:20"
     (source,) = subject["source"]
     assert source["name"] == "pathfinder.cu"
@@ -145,36 +142,35 @@ def test_a_run_that_has_not_begun(tmp_path):
         pass
     _, data = followed(tmp_path / "run")
     assert data["claim"] is data["candidate"] is None
-    assert write_report([tmp_path / "run"]).is_file()
+    assert report(tmp_path / "run").is_file()
 
 
 def test_a_run_whose_workload_is_gone(tmp_path):
     gone = {"place": str(tmp_path / "gone.py"), "name": "Gone"}
-    folder = make(tmp_path / "run", 200, spec=gone)
-    page = write_report([folder]).read_text()
+    folder = make(tmp_path / "run", 200, location=gone)
+    page = report(folder).read_text()
     assert "gone.py" in page
     assert '"obstacle":"no such file' in page
 
 
 def test_command_repeats_the_run(folder):
-    follower, _ = followed(folder)
-    assert command(follower) == (
-        "gevolve run pathfinder --device sim:p100 --seed 7 --evals 400 --population 32 --tolerance 0.05"
-    )
+    with Run.open(folder) as run:
+        assert run.command == (
+            "gevolve run pathfinder --device sim:p100 --seed 7 --evals 400 --population 32"
+            " --tolerance 0.05"
+        )
 
 
 def test_mistakes(tmp_path):
-    with pytest.raises(OptionError, match="no run given"):
-        write_report([])
     with pytest.raises(StoreError, match="no such folder"):
-        write_report([tmp_path / "none"])
+        report(tmp_path / "none")
     with pytest.raises(StoreError, match="choose another --output"):
-        write_report([make(tmp_path / "run", 10)], tmp_path / "none" / "report.html")
+        report(make(tmp_path / "run", 10), output=tmp_path / "none" / "report.html")
 
 
 def test_front_of_equals_is_the_shortest():
     points = [(0.9, 0.0, 3, 1), (0.9, 0.0, 1, 2), (0.8, 0.1, 1, 3), (0.95, 0.0, 1, 4)]
-    assert pareto(points) == [(0.8, 0.1, 1, 3), (0.9, 0.0, 1, 2)]
+    assert pareto(points, lambda point: point) == [(0.8, 0.1, 1, 3), (0.9, 0.0, 1, 2)]
 
 
 def test_history_works_out_again_only_what_changed():
@@ -193,10 +189,10 @@ def test_history_works_out_again_only_what_changed():
 @pytest.mark.slow
 def test_a_long_run_makes_a_small_page(tmp_path):
     folder = make(tmp_path / "run", 8_000, explained=True)
-    page = write_report([folder])
+    page = report(folder)
     assert page.stat().st_size < 3_200_000
-    with Store.open(folder, readonly=True) as store:
-        follower = Follower(store)
+    with Run.open(folder) as run:
+        follower = Follower(run)
         follower.read()
         kept = logs(follower)
     shown = set(follower.shown)
@@ -209,4 +205,4 @@ def test_a_store_with_wrong_order_is_refused(tmp_path):
         store._database._connection.execute("DELETE FROM variant")
         store.add([(Patch.parse("delete i1 #1"), Evaluation(verdict=Verdict.CRASH), 0)])
         with pytest.raises(StoreError, match="before the unedited program"):
-            Follower(store).read()
+            Follower(Run(store)).read()

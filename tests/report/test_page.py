@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.synthetic.runs import make, nasty
-from gevolve.report.html import write_report
+from gevolve.report.html.build import report
 from gevolve.report.html.page import embed, render
 
 
@@ -28,7 +28,7 @@ def test_any_text_survives_embedding_and_ends_nothing(text):
 
 
 def test_names_and_messages_stay_data(tmp_path):
-    page = write_report([nasty(tmp_path / "run")]).read_text()
+    page = report(nasty(tmp_path / "run")).read_text()
     assert page.count("<script") == 2
     assert "<img" not in page
     assert "<!--" not in page
@@ -36,7 +36,7 @@ def test_names_and_messages_stay_data(tmp_path):
 
 
 def test_nothing_is_fetched_and_no_other_script_may_run(tmp_path):
-    page = write_report([make(tmp_path / "run", 40)], tmp_path / "page.html").read_text()
+    page = report(make(tmp_path / "run", 40), output=tmp_path / "page.html").read_text()
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
     assert policy.startswith("default-src &#x27;none&#x27;; script-src &#x27;sha256-")
     assert "connect-src &#x27;none&#x27;" in policy

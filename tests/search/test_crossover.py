@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gevolve.patch import Edit, Patch
 from gevolve.search.crossover import CROSSOVERS, messy, shared
-from gevolve.search.settings import PRESETS
+from gevolve.search.settings import PRESETS, Settings
 
 # Few different edits, so that parents often share some.
 edits = st.builds(
@@ -68,4 +68,4 @@ def test_lengths_vary():
 
 
 def test_presets_name_crossovers():
-    assert {settings.crossover_kind for settings in PRESETS.values()} == set(CROSSOVERS)
+    assert {Settings(**preset).crossover_kind for preset in PRESETS.values()} == set(CROSSOVERS)

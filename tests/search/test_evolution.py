@@ -11,15 +11,16 @@ from benchmarks.synthetic.landscape import KINDS, Landscape
 from gevolve.errors import OptionError, StoreError, WorkloadError
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Edit, Patch
-from gevolve.search import PRESETS, Individual, Search, Settings, front
+from gevolve.search import PRESETS, Individual, Nsga2Search, Problem, Settings, front
 from gevolve.search.individual import admit, survivors
 
+PAPER = Settings(**PRESETS["paper"])
 SMALL = Settings(population=12, patience=2)
 
 
 def start(program, options=SMALL, seed=0):
     baseline = program.judge(Patch(), options.tolerance)
-    return Search(program, program.profile, baseline, options, seed)
+    return Nsga2Search(Problem(program, program.profile, baseline, seed), options)
 
 
 def advance(search, program, generations, tolerance=0.0):
@@ -36,7 +37,9 @@ def advance(search, program, generations, tolerance=0.0):
 def restored(search, program, options, judged):
     baseline = program.judge(Patch(), options.tolerance)
     state = json.loads(json.dumps(search.state()))
-    return Search.restore(program, program.profile, baseline, options, state, judged)
+    return Nsga2Search.restore(
+        Problem(program, program.profile, baseline, 0), options, state, judged
+    )
 
 
 @given(st.integers(0, 2**63), st.integers(0, 9), st.sampled_from(["messy", "shared"]))
@@ -90,8 +93,8 @@ def test_nothing_is_asked_twice_and_no_patch_is_too_long():
 
 
 def test_the_paper_preset_starts_with_three_edits_each():
-    assert {len(patch) for patch in start(Landscape(), PRESETS["paper"]).ask()} == {3}
-    assert len(start(Landscape(), PRESETS["paper"]).ask()) == 256
+    assert {len(patch) for patch in start(Landscape(), PAPER).ask()} == {3}
+    assert len(start(Landscape(), PAPER).ask()) == 256
 
 
 @given(st.integers(0, 50))
@@ -197,7 +200,7 @@ class Barren(Tiny):
 
 def test_a_program_without_edits():
     assert start(Barren()).ask() == []
-    assert start(Barren(), PRESETS["paper"]).ask() == []
+    assert start(Barren(), PAPER).ask() == []
 
 
 class Hopeless(Landscape):
@@ -218,8 +221,9 @@ def test_a_program_that_every_edit_breaks_keeps_the_search_going():
 
 
 def test_a_baseline_that_fails_is_refused():
+    wrong = Evaluation(verdict=Verdict.WRONG, detail="case 0")
     with pytest.raises(WorkloadError, match=r"unedited program is judged wrong \(case 0\)"):
-        Search(Landscape(), None, Evaluation(verdict=Verdict.WRONG, detail="case 0"), SMALL, 0)
+        Nsga2Search(Problem(Landscape(), None, wrong, 0), SMALL)
 
 
 def test_telling_too_few_is_an_error():
@@ -241,7 +245,7 @@ def test_a_state_that_is_none_is_refused():
     program = Landscape()
     baseline = program.judge(Patch())
     with pytest.raises(StoreError, match="last generation cannot be read"):
-        Search.restore(program, None, baseline, SMALL, {"seed": 1}, [])
+        Nsga2Search.restore(Problem(program, None, baseline, 1), SMALL, {"seed": 1}, [])
 
 
 def test_a_negative_seed_is_refused():
@@ -268,8 +272,8 @@ def test_the_search_beats_random_search():
     ours, theirs = [], []
     for seed in range(6):
         program = Landscape(seed)
-        search = start(program, PRESETS["default"], seed)
-        advance(search, program, budget // PRESETS["default"].population)
+        search = start(program, Settings(), seed)
+        advance(search, program, budget // Settings().population)
         ours.append(1 - search.best.time)
         theirs.append(1 - random_search(program, seed, budget))
     assert sum(a > b for a, b in zip(ours, theirs, strict=True)) >= 5

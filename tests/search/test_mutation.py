@@ -49,7 +49,7 @@ def test_an_empty_patch_can_only_grow(seed):
 @pytest.mark.parametrize("preset", PRESETS)
 @given(seed=seeds)
 def test_a_full_patch_does_not_grow(preset, seed):
-    settings = PRESETS[preset]
+    settings = Settings(**PRESETS[preset])
     full = Patch(tuple(Edit("delete", (f"i{n}",), 0) for n in range(settings.max_edits)))
     child, _ = mutate(full, settings, lambda: NEW, np.random.default_rng(seed))
     assert len(child) <= settings.max_edits
@@ -114,6 +114,6 @@ def test_settings_out_of_range_are_named(wrong):
 
 
 def test_the_papers_figures():
-    paper = PRESETS["paper"]
+    paper = Settings(**PRESETS["paper"])
     assert (paper.population, paper.crossover, paper.mutation) == (256, 0.8, 0.3)
     assert paper.initial_edits == (3, 3)

@@ -10,7 +10,7 @@ import pytest
 from gevolve.errors import WorkloadError
 from gevolve.suite import KERNELS, MODELS, SUITE, datasets, module_of
 from gevolve.suite.models import weights
-from gevolve.workload.locate import find, load_workload, spec_of
+from gevolve.workload.locate import locate, location_of
 
 SHIPPED = ["2fcnet", "mobilenet-small"]
 SPLITS = ("search", "held-out")
@@ -29,7 +29,7 @@ def results():
         patch.delenv("GEVOLVE_DATA", raising=False)
         found = {}
         for name in SHIPPED:
-            workload = find(name).workload
+            workload = locate(name)
             program = jax.jit(workload.program())
             for split in SPLITS:
                 outputs = program(*workload.arguments(workload.data(split)))
@@ -53,32 +53,32 @@ def equal(one, other):
 def test_all_are_listed_and_found_by_name():
     assert SUITE == KERNELS | MODELS
     for name in MODELS:
-        found = find(name)
-        assert found.spec.place == module_of(name)
-        assert spec_of(found.workload) == found.spec
-        assert load_workload(found.spec).name == found.workload.name
-        short = found.spec.place.rpartition(".")[2]
-        assert find(short).spec == find(found.spec.place).spec == found.spec
+        found = locate(name)
+        location = location_of(found)
+        assert location.place == module_of(name)
+        assert location.build().name == found.name
+        short = location.place.rpartition(".")[2]
+        assert location_of(locate(short)) == location_of(locate(location.place)) == location
 
 
 def test_names_that_only_look_like_ones_of_the_suite():
     for name in ("twofc", "models.mobilenet", "network", "datasets", "mobilenet_"):
         with pytest.raises(WorkloadError, match=r"one of hotspot, .*, mobilenet, mobilenet-small"):
-            find(name)
+            locate(name)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 @pytest.mark.parametrize("split", SPLITS)
 def test_data_is_the_same_every_time(name, split):
-    workload = find(name).workload
-    one, other = workload.data(split), find(name).workload.data(split)
+    workload = locate(name)
+    one, other = workload.data(split), locate(name).data(split)
     assert list(one) == list(other)
     assert all(equal(one[key], other[key]) for key in one)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_both_splits_fit_the_same_program(name):
-    workload = find(name).workload
+    workload = locate(name)
     one, other = (workload.data(split) for split in SPLITS)
     for key in workload.inputs:
         assert weights._flat(one[key], "").keys() == weights._flat(other[key], "").keys()
@@ -91,7 +91,7 @@ def test_both_splits_fit_the_same_program(name):
 def test_splits_of_the_network_share_no_image_with_each_other_or_with_training():
     from gevolve.suite.models.mobilenet_small import TRAINED
 
-    workload = find("mobilenet-small").workload
+    workload = locate("mobilenet-small")
     search, held_out = (rows(workload.images(split).images) for split in SPLITS)
     trained = rows(datasets.digits().images[:TRAINED])
     assert len(search) == len(held_out) == workload.count
@@ -100,7 +100,7 @@ def test_splits_of_the_network_share_no_image_with_each_other_or_with_training()
 
 
 def test_what_2fcnet_is_tested_on_neither_trains_nor_chooses():
-    workload = find("2fcnet").workload
+    workload = locate("2fcnet")
     search, held_out = (workload.data(split) for split in SPLITS)
     trained = rows(search.images) | rows(held_out.images)
     assert len(trained) == 896
@@ -112,7 +112,7 @@ def test_what_2fcnet_is_tested_on_neither_trains_nor_chooses():
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_errors_of_the_unedited_programs(results, split):
-    small, fc = find("mobilenet-small").workload, find("2fcnet").workload
+    small, fc = locate("mobilenet-small"), locate("2fcnet")
     scores = results["mobilenet-small", split]
     assert scores.shape == (*small.groups, 10)
     assert small.error(scores, small.data(split)) < 0.04
@@ -125,7 +125,7 @@ def test_errors_of_the_unedited_programs(results, split):
 
 
 def test_the_error_is_the_share_of_wrong_answers():
-    workload = find("mobilenet-small").workload
+    workload = locate("mobilenet-small")
     case = workload.data("search")
     right = np.eye(10, dtype=np.float32)[case.labels]
     assert workload.error(right, case) == 0
@@ -135,7 +135,7 @@ def test_the_error_is_the_share_of_wrong_answers():
 
 def test_prediction_agrees_with_plain_convolutions(results):
     """The fast forms of the network against the textbook's, in double precision."""
-    workload = find("mobilenet-small").workload
+    workload = locate("mobilenet-small")
     case = workload.data("search")
     tree = case.weights
 
@@ -167,7 +167,7 @@ def test_prediction_agrees_with_plain_convolutions(results):
 def test_training_agrees_with_plain_gradient_descent(results):
     from gevolve.suite.models.training import RATE
 
-    case = find("2fcnet").workload.data("search")
+    case = locate("2fcnet").data("search")
     w1, b1, w2, b2 = (case.weights[k].astype(float) for k in ("w1", "b1", "w2", "b2"))
     for x, labels in zip(case.images, case.labels, strict=True):
         hidden = np.maximum(x @ w1 + b1, 0)
@@ -183,8 +183,8 @@ def test_training_agrees_with_plain_gradient_descent(results):
 
 def test_programs_have_the_size_that_searches_are_made_for():
     pytest.importorskip("jax")
-    assert 100 <= find("2fcnet").workload.load().size <= 150
-    assert 200 <= find("mobilenet-small").workload.load().size <= 400
+    assert 100 <= locate("2fcnet").load().size <= 150
+    assert 200 <= locate("mobilenet-small").load().size <= 400
 
 
 def test_weights_of_the_shipped_networks():
@@ -218,7 +218,7 @@ def cifar(folder, count, suffix=".bin"):
 def test_mobilenet_takes_test_images_from_the_data_folder(tmp_path, monkeypatch, suffix):
     data = cifar(tmp_path, 2000, suffix)
     monkeypatch.setenv("GEVOLVE_DATA", str(tmp_path))
-    workload = find("mobilenet").workload
+    workload = locate("mobilenet")
     search, held_out = (workload.data(split) for split in SPLITS)
     assert search.images.shape == held_out.images.shape == (100, 10, 32, 32, 3)
     assert np.array_equal(search.labels.ravel(), data[:1000, 0])
@@ -235,7 +235,7 @@ def said(workload):
 
 
 def test_mobilenet_says_what_data_it_needs(tmp_path, monkeypatch):
-    workload = find("mobilenet").workload
+    workload = locate("mobilenet")
     assert said(workload).startswith("set GEVOLVE_DATA to a folder with cifar10/test_batch.bin")
     monkeypatch.setenv("GEVOLVE_DATA", str(tmp_path))
     assert "GEVOLVE_DATA has no cifar10/test_batch.bin" in said(workload)
@@ -251,7 +251,7 @@ def test_mobilenet_says_what_data_it_needs(tmp_path, monkeypatch):
 
 
 def test_2fcnet_says_what_is_wrong_with_mnist(tmp_path, monkeypatch):
-    workload = find("2fcnet").workload
+    workload = locate("2fcnet")
     monkeypatch.setenv("GEVOLVE_DATA", str(tmp_path))
     assert workload.data("search").images.shape == (280, 32, 64)  # no MNIST there: digits
     (tmp_path / "mnist").mkdir()
@@ -270,9 +270,9 @@ def test_data_and_errors_need_no_jax():
     done = python(
         "import sys\n"
         "import numpy as np\n"
-        "from gevolve.workload.locate import find\n"
+        "from gevolve.workload.locate import locate, location_of\n"
         "import gevolve.suite\n"
-        "small, fc = (find(n).workload for n in ('mobilenet-small', '2fcnet'))\n"
+        "small, fc = (locate(n) for n in ('mobilenet-small', '2fcnet'))\n"
         "case = small.data('search')\n"
         "small.error(np.zeros((*small.groups, 10)), case)\n"
         "fc.error(fc.data('search').weights, fc.data('search'))\n"
@@ -291,10 +291,10 @@ def test_without_jax_one_line_names_the_extra():
             "        if name in ('jax', 'jaxlib'):\n"
             "            raise ModuleNotFoundError(name, name=name)\n"
             "sys.meta_path.insert(0, Absent())\n"
-            "from gevolve.workload.locate import find\n"
+            "from gevolve.workload.locate import locate, location_of\n"
             "from gevolve.errors import MissingPackageError\n"
             "try:\n"
-            f"    find({name!r}).workload.load()\n"
+            f"    locate({name!r}).load()\n"
             "except MissingPackageError as error:\n"
             "    print(error)\n"
         )

@@ -10,7 +10,7 @@ from gevolve.device.base import Limits
 from gevolve.device.registry import open_device
 from gevolve.suite import PAPERS, papers
 from gevolve.workload.base import SPLITS
-from gevolve.workload.locate import find
+from gevolve.workload.locate import locate
 
 DEVICE = open_device("sim")
 SAME_VALUE = {"papers/bfs"}
@@ -24,7 +24,7 @@ def name(request):
 
 @pytest.fixture
 def workload(name):
-    return find(name).workload
+    return locate(name)
 
 
 def outputs(value):

@@ -17,7 +17,7 @@ from gevolve.ir.llvm.source import read
 from gevolve.patch import Edit, Patch
 from gevolve.suite import KERNELS, kernels
 from gevolve.workload.base import SPLITS, Case
-from gevolve.workload.locate import find
+from gevolve.workload.locate import locate
 from tests.suite import direct
 from tests.suite.direct import tiny
 from tests.suite.mistakes import MISTAKES
@@ -33,7 +33,7 @@ def name(request):
 
 @pytest.fixture
 def workload(name):
-    return find(name).workload
+    return locate(name)
 
 
 def run(workload, artefact, case, limits=Limits()):  # noqa: B008  (frozen)

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-import gevolve.suite.kernels
 from gevolve.errors import GevolveError, SourceError, WorkloadError
+from gevolve.suite import kernels
 from gevolve.workload.base import KernelWorkload
-from gevolve.workload.locate import Spec, find, load_workload, spec_of
+from gevolve.workload.locate import Location, locate, location_of
 
 GOOD = """
 from gevolve.workload.base import Case, KernelWorkload
@@ -37,29 +37,29 @@ def write(tmp_path):
 
 def test_a_file_with_one_workload(write):
     path = write(GOOD)
-    found = find(path)
-    assert found.workload.name == "Saxpy"
-    assert found.spec == Spec(path, "Saxpy")
-    assert load_workload(found.spec).path() == Path(path).parent / "saxpy.cu"
-    assert find(f"{path}:Saxpy").spec == found.spec
+    found = locate(path)
+    assert found.name == "Saxpy"
+    assert location_of(found) == Location(path, "Saxpy")
+    assert location_of(found).build().path() == Path(path).parent / "saxpy.cu"
+    assert location_of(locate(f"{path}:Saxpy")) == location_of(found)
 
 
 def test_a_path_may_be_relative(write, monkeypatch):
     path = Path(write(GOOD))
     monkeypatch.chdir(path.parent)
-    assert find("saxpy.py").spec == Spec(str(path), "Saxpy")
-    assert find("./saxpy.py:Saxpy").spec == Spec(str(path), "Saxpy")
+    assert location_of(locate("saxpy.py")) == Location(str(path), "Saxpy")
+    assert location_of(locate("./saxpy.py:Saxpy")) == Location(str(path), "Saxpy")
 
 
 def test_an_instance_leads_back_to_its_file(write):
     path = write(GOOD)
-    assert spec_of(find(path).workload) == Spec(path, "Saxpy")
+    assert location_of(locate(path)) == Location(path, "Saxpy")
 
 
 def test_a_helper_beside_the_file_can_be_imported(write):
     write("NAME = 'help.cu'", "help_with_saxpy.py")
     path = write(GOOD.replace('"saxpy.cu"', "__import__('help_with_saxpy').NAME"))
-    assert find(path).workload.source == "help.cu"
+    assert locate(path).source == "help.cu"
 
 
 def test_imported_workloads_and_private_bases_do_not_count(write):
@@ -67,16 +67,16 @@ def test_imported_workloads_and_private_bases_do_not_count(write):
     path = write(
         "from saxpy_base import Saxpy\nclass _Base(Saxpy): pass\nclass Mine(_Base): pass", "mine.py"
     )
-    assert find(path).spec.name == "Mine"
+    assert location_of(locate(path)).name == "Mine"
 
 
 def test_every_workload_of_the_suite_is_found_by_name():
-    names = [p.stem for p in Path(gevolve.suite.kernels.__file__ or "").parent.glob("[a-z]*.py")]
+    names = [p.stem for p in Path(kernels.__file__ or "").parent.glob("[a-z]*.py")]
     for name in names:
-        found = find(name)
-        assert found.spec.place == f"gevolve.suite.kernels.{name}"
-        assert load_workload(found.spec).name == found.workload.name
-        assert spec_of(found.workload) == found.spec
+        found = locate(name)
+        location = location_of(found)
+        assert location.place == f"gevolve.suite.kernels.{name}"
+        assert location.build().name == found.name
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_every_workload_of_the_suite_is_found_by_name():
 def test_files_that_will_not_do(write, text, words):
     path = write(text)
     with pytest.raises(WorkloadError) as caught:
-        find(path)
+        locate(path)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -104,29 +104,29 @@ def test_a_file_that_is_no_text(tmp_path):
     file = tmp_path / "saxpy.py"
     file.write_bytes(bytes(range(256)))
     with pytest.raises(WorkloadError, match="is not Python"):
-        find(str(file))
+        locate(str(file))
 
 
 @pytest.mark.parametrize("text", ["absent.py", "absent.py:Name", "./absent", "dir/absent.cu"])
 def test_no_such_file(text):
     with pytest.raises(WorkloadError, match=r"no such file: .*absent"):
-        find(text)
+        locate(text)
 
 
 def test_other_names():
     with pytest.raises(WorkloadError, match=r"no workload 'stencl': give a Python file"):
-        find("stencl")
+        locate("stencl")
 
 
 def test_no_such_class(write):
     with pytest.raises(WorkloadError, match="has no workload Saxpi; it has Saxpy"):
-        find(write(GOOD) + ":Saxpi")
+        locate(write(GOOD) + ":Saxpi")
 
 
 def test_gevolve_errors_pass_through(write):
     path = write("from gevolve.errors import SourceError\nraise SourceError('mine')")
     with pytest.raises(SourceError, match="mine"):
-        find(path)
+        locate(path)
 
 
 def test_classes_that_no_other_process_can_find():
@@ -134,11 +134,11 @@ def test_classes_that_no_other_process_can_find():
         pass
 
     with pytest.raises(GevolveError, match="top level"):
-        spec_of(Inner())
+        location_of(Inner())
 
 
 def test_state_that_workers_would_not_have(write):
-    workload = find(write(GOOD)).workload
+    workload = locate(write(GOOD))
     workload.size = 3  # type: ignore[attr-defined]
     with pytest.raises(WorkloadError, match="`size` differs"):
-        spec_of(workload)
+        location_of(workload)

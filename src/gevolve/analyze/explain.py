@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gevolve.analyze.findings import Effect, Explanation, Pair, Story
-from gevolve.analyze.kept import explained, keep_explained
-from gevolve.analyze.minimize import minimise
+from gevolve.analyze.minimize import minimize_variant
 from gevolve.analyze.relations import SHARE, groups, pairs_of, relate
-from gevolve.analyze.session import Session, named, opened, silent
+from gevolve.analyze.session import Session, opened, silent
 from gevolve.analyze.terms import Terms, terms
 from gevolve.device.base import Limits
 from gevolve.errors import GevolveError
 from gevolve.evaluate.verdict import Verdict
 from gevolve.patch import Patch
-from gevolve.run.store import format_id, parse_id
+from gevolve.run.findings import EditPair, Effect, ExplainedEdit, Explanation
+from gevolve.run.store import format_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from gevolve.evaluate.verdict import Evaluation
     from gevolve.program import Change
+    from gevolve.run.run import Run
     from gevolve.run.store import Row
 
 PAIRED = 12
@@ -41,7 +41,7 @@ def explain_variant(session: Session, row: Row) -> Explanation:
         pairs=apart.pairs,
         groups=groups(len(row.patch), apart.pairs, apart.alone, apart.without),
     )
-    keep_explained(session.store, found)
+    session.run.findings.add_explanation(found)
     return found
 
 
@@ -67,7 +67,7 @@ class _Apart:
         ratio = None if evaluation.time is None or not evaluation.ok else evaluation.time / unedited
         return Effect(verdict=evaluation.verdict.value, ratio=ratio, error=evaluation.error)
 
-    def _pairs(self) -> list[Pair]:
+    def _pairs(self) -> list[EditPair]:
         """Every two edits together; of a long patch only those that are missed most."""
 
         def missed(n: int) -> float:
@@ -82,22 +82,22 @@ class _Apart:
         edits = self._whole.patch.edits
         rows = self._session.judge([Patch((edits[a], edits[b])) for a, b in wanted])
         saved = 1 - (self._effect(self._whole.evaluation).ratio or 1.0)
-        found: list[Pair] = []
+        found: list[EditPair] = []
         for (a, b), row in zip(wanted, rows, strict=True):
             noise = max(one.evaluation.spread for one in (row, self._alone[a], self._alone[b]))
             margin = max(SHARE * abs(saved), NOISE * noise, VARIES if noise else 0.0)
             found.append(relate(a, b, self.alone, self._effect(row.evaluation), margin=margin))
         return found
 
-    def stories(self) -> list[Story]:
+    def stories(self) -> list[ExplainedEdit]:
         """Each edit: what it does and what it is good for."""
         changes = self._changes()
-        found: list[Story] = []
+        found: list[ExplainedEdit] = []
         for n, edit in enumerate(self._whole.patch):
-            described = self._session.program.describe(edit)
+            described = self._session.run.program.describe(edit)
             change = self._difference(n) or described
             found.append(
-                Story(
+                ExplainedEdit(
                     edit=str(edit),
                     sentence=change.sentence,
                     theme=change.theme,
@@ -115,7 +115,7 @@ class _Apart:
 
         Only what compiled is compared, since a compiler may not survive the rest.
         """
-        program, whole = self._session.program, self._whole.patch
+        program, whole = self._session.run.program, self._whole.patch
         for row, before, after in (
             (self._without[n], self._rests[n], whole),
             (self._alone[n], Patch(), self._singles[n]),
@@ -149,12 +149,12 @@ class _Apart:
 
     def _terms(self, patch: Patch) -> Terms | None:
         session = self._session
-        text = session.program.apply(patch).text
-        return terms(session.workload, session.device, text, Limits(fuel=FUEL))
+        text = session.run.program.apply(patch).text
+        return terms(session.run.workload, session.run.device, text, Limits(fuel=FUEL))
 
 
 def explain(
-    run: str | Path,
+    run: Run | str | Path,
     variant: str | None = None,
     *,
     workers: int | None = None,
@@ -162,10 +162,10 @@ def explain(
 ) -> Explanation:
     """Explain a variant of a run, by default the minimal patch of its best; as ``gevolve explain`` does."""
     with opened(run, workers=workers, say=say) as session:
-        row = named(session, variant)
+        row = session.run.variant(variant)
         if variant is None:
-            found = minimise(session, row)
+            found = minimize_variant(session, row)
             assert found is not None
-            row = session.store.variant(parse_id(found.id))
-        known = explained(session.store).get(format_id(row.id))
+            row = session.run.variant(found.id)
+        known = session.run.findings.explanations.get(format_id(row.id))
         return known or explain_variant(session, row)

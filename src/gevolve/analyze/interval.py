@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from gevolve.analyze.findings import Interval
+from gevolve.run.findings import Interval
 
 TOGETHER = 16
 """So many intervals hold at once; no more variants of a run are measured."""

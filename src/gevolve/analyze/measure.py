@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gevolve.analyze import interval
-from gevolve.analyze.kept import intervals
 from gevolve.patch import Patch
 from gevolve.run.store import format_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gevolve.analyze.findings import Interval
     from gevolve.analyze.session import Session
+    from gevolve.run.findings import Interval
     from gevolve.run.store import Row
     from gevolve.workload.base import Split
 
@@ -32,7 +31,7 @@ def rounds(session: Session, rows: Sequence[Row], split: Split) -> Iterator[dict
 
     The unedited program goes along as a variant of itself, to show what mere chance does.
     """
-    others = intervals(session.store).keys() - {format_id(row.id) for row in rows}
+    others = session.run.findings.intervals.keys() - {format_id(row.id) for row in rows}
     room = max(0, interval.TOGETHER - len(others))
     for start in range(0, len(rows[:room]), ABREAST):
         some = rows[start : min(room, start + ABREAST)]

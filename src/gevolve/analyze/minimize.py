@@ -1,4 +1,4 @@
-"""Minimise a patch: leave out every edit that does not pay, so that what remains is needed.
+"""Minimize a patch: leave out every edit that does not pay, so that what remains is needed.
 
 Delta debugging under the objectives of the search. A smaller patch is as good if it keeps the whole
 gain of its source, up to a hundredth, and is no less right. It is always compared with the source, so
@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gevolve.analyze.ddmin import ddmin
-from gevolve.analyze.findings import Minimised
-from gevolve.analyze.kept import intervals, keep_minimised, minimised
-from gevolve.analyze.session import Session, SpentError, named, opened, silent
+from gevolve.analyze.session import Session, SpentError, opened, silent
 from gevolve.analyze.validate import check
 from gevolve.errors import StoreError
 from gevolve.patch import Patch
-from gevolve.run.store import format_id, parse_id
+from gevolve.run.findings import Minimized
+from gevolve.run.store import format_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from gevolve.evaluate.verdict import Evaluation
+    from gevolve.run.run import Run
     from gevolve.run.store import Row
 
 LOSS = 0.01
@@ -56,12 +56,12 @@ class Bar:
         return late <= min(noise, self._slack) and evaluation.error <= self.error
 
 
-def minimise(session: Session, source: Row) -> Minimised | None:
-    """Minimise one variant and keep what came of it; None if the session's limit was too low.
+def minimize_variant(session: Session, source: Row) -> Minimized | None:
+    """Minimize one variant and keep what came of it; None if the session's limit was too low.
 
     Whatever was judged until then is in the store, so asking again goes on from there.
     """
-    for known in minimised(session.store).values():
+    for known in session.run.findings.minimized.values():
         if format_id(source.id) in (known.source, known.id):
             return known
     if not source.evaluation.ok or source.evaluation.time is None:
@@ -69,20 +69,20 @@ def minimise(session: Session, source: Row) -> Minimised | None:
             f"{format_id(source.id)} is judged {source.evaluation.verdict}; name a variant that is ok"
         )
     unedited = session.unedited.evaluation
-    bar = Bar(_measured(session, source), unedited, session.settings.rounding)
+    bar = Bar(_measured(session, source), unedited, session.run.settings.rounding)
     edits = source.patch.edits
 
     def effective(positions: list[int]) -> list[int]:
         """Without the edits that do nothing in this company."""
         patch = Patch(tuple(edits[n] for n in positions))
-        skipped = {n for n, _ in session.program.apply(patch).skipped}
+        skipped = {n for n, _ in session.run.program.apply(patch).skipped}
         return [n for at, n in enumerate(positions) if at not in skipped]
 
     def passes(candidates: list[list[int]]) -> list[list[int] | None]:
         needed = [effective(candidate) for candidate in candidates]
         rows = session.judge([Patch(tuple(edits[n] for n in some)) for some in needed])
         fewest = min(map(len, needed))
-        session.say(f"minimising {format_id(source.id)}: {len(edits)} edits, trying {fewest} …")
+        session.say(f"minimizing {format_id(source.id)}: {len(edits)} edits, trying {fewest} …")
         verdicts = (bar.cleared_by(row.evaluation) for row in rows)
         return [some if verdict else None for some, verdict in zip(needed, verdicts, strict=True)]
 
@@ -95,7 +95,7 @@ def minimise(session: Session, source: Row) -> Minimised | None:
         return None
     assert row.evaluation.time is not None
     assert unedited.time is not None
-    result = Minimised(
+    result = Minimized(
         source=format_id(source.id),
         id=format_id(row.id),
         before=len(edits),
@@ -104,13 +104,13 @@ def minimise(session: Session, source: Row) -> Minimised | None:
         ratio_after=row.evaluation.time / unedited.time,
         evaluations=session.asked - before,
     )
-    keep_minimised(session.store, result)
+    session.run.findings.add_minimized(result)
     return result
 
 
 def _measured(session: Session, source: Row) -> Evaluation:
     """The evaluation of a variant, with the time that was measured longer if it was."""
-    interval = intervals(session.store).get(format_id(source.id))
+    interval = session.run.findings.intervals.get(format_id(source.id))
     unedited = session.unedited.evaluation.time
     if interval is None or interval.runs == 1 or unedited is None:
         return source.evaluation
@@ -118,18 +118,18 @@ def _measured(session: Session, source: Row) -> Evaluation:
 
 
 def minimize(
-    run: str | Path,
+    run: Run | str | Path,
     variant: str | None = None,
     *,
     workers: int | None = None,
     say: Callable[[str], None] = silent,
-) -> Minimised:
-    """Minimise a variant of a run, by default its best; what ``gevolve minimize`` does.
+) -> Minimized:
+    """Minimize a variant of a run, by default its best; what ``gevolve minimize`` does.
 
     The minimal variant is then checked on all other cases, like every variant that is reported.
     """
     with opened(run, workers=workers, say=say) as session:
-        found = minimise(session, named(session, variant))
+        found = minimize_variant(session, session.run.variant(variant))
         assert found is not None
-        check(session, [session.store.variant(parse_id(found.id))], large=True)
+        check(session, [session.run.variant(found.id)], large=True)
         return found

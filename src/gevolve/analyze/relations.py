@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-from gevolve.analyze.findings import Effect, Pair
+from gevolve.run.findings import EditPair, Effect
 
 SHARE = 0.05
 """Two edits are independent if what they save together is what they save one by one, up to this part
@@ -12,14 +12,14 @@ of what the whole patch saves."""
 
 def relate(
     first: int, second: int, alone: Sequence[Effect], effect: Effect, *, margin: float
-) -> Pair:
+) -> EditPair:
     """How two edits get on: `alone` is what each edit does by itself, `effect` what the two do.
 
     Ratios that differ by no more than `margin` are taken to be the same.
     """
     one, other = alone[first].ratio, alone[second].ratio
     expected = None if one is None or other is None else one * other
-    return Pair(
+    return EditPair(
         first=first,
         second=second,
         effect=effect,
@@ -39,7 +39,7 @@ def _relation(expected: float | None, ratio: float | None, margin: float) -> str
 
 
 def groups(
-    count: int, pairs: Iterable[Pair], alone: Sequence[Effect], without: Sequence[Effect]
+    count: int, pairs: Iterable[EditPair], alone: Sequence[Effect], without: Sequence[Effect]
 ) -> list[list[int]]:
     """Edits that belong together, by position; no edit of one group matters to one of another.
 

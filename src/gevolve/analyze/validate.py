@@ -9,20 +9,20 @@ its place there is tried in turn.
 from __future__ import annotations
 
 from collections import deque
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gevolve.analyze import interval
-from gevolve.analyze.findings import Checked, Interval
-from gevolve.analyze.kept import intervals, keep_intervals, minimised, next_draw
 from gevolve.analyze.measure import names, rounds
 from gevolve.analyze.session import Session, opened, silent
-from gevolve.run.store import Store, format_id, parse_id
+from gevolve.run.findings import Interval, Validation
+from gevolve.run.store import format_id, parse_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from gevolve.evaluate.evaluator import Baseline
+    from gevolve.run.run import Run
     from gevolve.run.store import Row
     from gevolve.workload.base import Split
 
@@ -30,24 +30,26 @@ CANDIDATES = 64
 """At most this many variants are tried in one validation."""
 
 
-def check_front(session: Session, *, anew: bool = False) -> list[Checked]:
+def check_front(session: Session, *, anew: bool = False) -> list[Validation]:
     """Check all that is or comes to the front, then its best on the large case too.
 
     `anew` also tries on new fresh cases what was tried on others before.
     """
-    found: dict[int, Checked] = {}
+    found: dict[int, Validation] = {}
     while len(found) < CANDIDATES and not session.late:
-        tried = found if anew else {*found, *map(parse_id, intervals(session.store))}
+        tried = found if anew else {*found, *map(parse_id, session.run.findings.intervals)}
         todo = [id_ for id_ in _shown(session) if id_ not in tried]
         if todo:
-            rows = [session.store.variant(id_) for id_ in todo]
+            rows = [session.run.store.variant(id_) for id_ in todo]
             found.update((parse_id(one.id), one) for one in check(session, rows))
             continue
-        if "large" not in session.splits or not (best := session.counted.unchecked("large")):
+        if "large" not in session.run.workload.splits or not (
+            best := session.standings.unchecked("large")
+        ):
             break
-        rows = [session.store.variant(id_) for id_, _ in best]
+        rows = [session.run.store.variant(id_) for id_, _ in best]
         _try(session, rows, "large")
-        found.update((row.id, checked(session.store, row.id)) for row in rows)
+        found.update((row.id, validation_of(session.run, row.id)) for row in rows)
     return list(found.values())
 
 
@@ -57,8 +59,8 @@ def _shown(session: Session) -> list[int]:
     Where it takes long, time may run out: the fastest comes first, then the one with the least error,
     and so on from both ends.
     """
-    smaller = minimised(session.store)
-    left = deque(format_id(id_) for id_, one in session.counted.front if one.patch.edits)
+    smaller = session.run.findings.minimized
+    left = deque(format_id(id_) for id_, one in session.standings.front if one.patch.edits)
     front: list[str] = []
     while left:
         front.append(left.pop() if len(front) % 2 else left.popleft())
@@ -66,7 +68,7 @@ def _shown(session: Session) -> list[int]:
     return [parse_id(name) for name in dict.fromkeys(names)]
 
 
-def check(session: Session, rows: Sequence[Row], *, large: bool = False) -> list[Checked]:
+def check(session: Session, rows: Sequence[Row], *, large: bool = False) -> list[Validation]:
     """Try variants on held-out and fresh cases and on the referee, and measure those that pass.
 
     If asked to, try them on the large case as well.
@@ -75,14 +77,14 @@ def check(session: Session, rows: Sequence[Row], *, large: bool = False) -> list
     splits: tuple[Split, ...] = ("held-out", "fresh")
     baseline = None
     for split in splits:
-        if split in session.splits:
+        if split in session.run.workload.splits:
             alive, baseline = _try(session, alive, split)
-    if large and "large" in session.splits:
+    if large and "large" in session.run.workload.splits:
         alive, _ = _try(session, alive, "large")
     alive = _refer(session, alive, baseline)
     if baseline is not None:
         _measure(session, alive, baseline)
-    return [checked(session.store, row.id) for row in rows]
+    return [validation_of(session.run, row.id) for row in rows]
 
 
 def _try(session: Session, rows: Sequence[Row], split: Split) -> tuple[list[Row], Baseline]:
@@ -94,27 +96,27 @@ def _try(session: Session, rows: Sequence[Row], split: Split) -> tuple[list[Row]
     baseline = session.evaluator.prepare(split)
     session.record(0, split, baseline.evaluation)
     for row in rows:
-        if split == "fresh" or split not in session.store.validations(row.id):
+        if split == "fresh" or split not in session.run.store.validations(row.id):
             session.evaluator.submit(row.id, row.patch, split)
     for key, evaluation in session.evaluator.results():
         assert isinstance(key, int)
         session.record(key, split, evaluation)
-    return [row for row in rows if session.store.validations(row.id)[split].ok], baseline
+    return [row for row in rows if session.run.store.validations(row.id)[split].ok], baseline
 
 
 def _refer(session: Session, rows: Sequence[Row], baseline: Baseline | None) -> list[Row]:
     """Try variants on the device that sees what theirs is blind to."""
-    if baseline is None or not baseline.referee or not session.config.referee or not rows:
+    if baseline is None or not baseline.referee or not session.run.config.referee or not rows:
         return list(rows)
     name = baseline.referee
     session.say(f"checking {names(rows)} on {name}")
-    with session.elsewhere(name) as referee:
+    with session.run.evaluator(name, workers=session.workers) as referee:
         for row in rows:
             referee.submit(row.id, row.patch, "held-out")
         for key, evaluation in referee.results():
             assert isinstance(key, int)
             session.record(key, name, evaluation)
-    return [row for row in rows if session.store.validations(row.id)[name].ok]
+    return [row for row in rows if session.run.store.validations(row.id)[name].ok]
 
 
 def _measure(session: Session, rows: Sequence[Row], baseline: Baseline) -> None:
@@ -125,44 +127,42 @@ def _measure(session: Session, rows: Sequence[Row], baseline: Baseline) -> None:
         return
     unedited = baseline.evaluation.time or 1.0
     for row in rows:
-        mine = session.store.validations(row.id)[baseline.split].time or unedited
+        mine = session.run.store.validations(row.id)[baseline.split].time or unedited
         _keep(session, {row.id: interval.certain(mine / unedited)})
 
 
 def _keep(session: Session, estimates: dict[int, Interval]) -> None:
-    keep_intervals(session.store, {format_id(id_): one for id_, one in estimates.items()})
+    session.run.findings.add_intervals({format_id(id_): one for id_, one in estimates.items()})
     for id_, one in estimates.items():
-        session.counted.measure(id_, one)
+        session.standings.measure(id_, one)
 
 
-def checked(store: Store, number: int) -> Checked:
-    """What a store knows of the checks of a variant."""
-    found = store.validations(number)
+def validation_of(run: Run, number: int) -> Validation:
+    """What a run knows of the checks of a variant."""
+    found = run.store.validations(number)
     failed = next((split for split, one in found.items() if not one.ok), "")
     why = f"{found[failed].verdict}: {found[failed].detail}" if failed else ""
-    return Checked(
+    return Validation(
         id=format_id(number),
         passed=[split for split, one in found.items() if one.ok],
         failed=failed,
         why=why,
-        interval=None if failed else intervals(store).get(format_id(number)),
+        interval=None if failed else run.findings.intervals.get(format_id(number)),
     )
 
 
 def validate(
-    run: str | Path,
+    run: Run | str | Path,
     variant: str | None = None,
     *,
     workers: int | None = None,
     say: Callable[[str], None] = silent,
-) -> list[Checked]:
+) -> list[Validation]:
     """Check a run's front, or one variant, on inputs never used before; as ``gevolve validate`` does.
 
     Each call draws new inputs. What fails is struck from the run's front.
     """
-    with Store.open(Path(run)) as store:
-        draw = next_draw(store)
-    with opened(run, workers=workers, draw=draw, say=say) as session:
+    with opened(run, workers=workers, say=say, fresh=True) as session:
         if variant is None:
             return check_front(session, anew=True)
-        return check(session, [session.store.variant(parse_id(variant))], large=True)
+        return check(session, [session.run.variant(variant)], large=True)

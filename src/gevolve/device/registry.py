@@ -40,7 +40,7 @@ def worker_devices(name: str) -> list[str]:
     return [_join(family, one) for one in _family(family).workers(model)]
 
 
-def list_devices() -> list[tuple[str, str]]:
+def devices() -> list[tuple[str, str]]:
     """Every device that can be opened, with one line about it, or how to install what is missing."""
     rows: list[tuple[str, str]] = []
     for family in (*_BUILT_IN, *_plugged_in()):

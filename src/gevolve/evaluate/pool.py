@@ -20,7 +20,7 @@ from gevolve.evaluate.worker.process import MARKER, WorkerProcess
 from gevolve.patch import Patch
 from gevolve.program import Program
 from gevolve.workload.base import Split, Workload
-from gevolve.workload.locate import Spec, load_workload, spec_of
+from gevolve.workload.locate import Location, location_of
 
 _TRIES = 2
 """A patch that ends this many workers is judged for it."""
@@ -57,7 +57,7 @@ class Pool(Evaluator):
 
     def __init__(
         self,
-        workload: Workload | Spec,
+        workload: Workload | Location,
         *,
         program: Program | None = None,
         device: str = "sim",
@@ -74,8 +74,8 @@ class Pool(Evaluator):
                 "the workload's file starts a search when it is imported;"
                 " put that part under `if __name__ == '__main__':`"
             )
-        spec = workload if isinstance(workload, Spec) else spec_of(workload)
-        text = (program or load_workload(spec).load()).text
+        spec = workload if isinstance(workload, Location) else location_of(workload)
+        text = (program or spec.build().load()).text
         self._devices = worker_devices(device) or [device] * workers
         self._start = Start(spec, device, text, tolerance, patience, draw, sys.path.copy())
         self._baselines: dict[Split, Baseline] = {}

@@ -17,7 +17,7 @@ from gevolve.device.base import Limits, Usage
 from gevolve.errors import GevolveError
 from gevolve.evaluate.verdict import Evaluation
 from gevolve.workload.base import Array, Split
-from gevolve.workload.locate import Spec
+from gevolve.workload.locate import Location
 
 Message = TypeVar("Message")
 LENGTH = struct.Struct("<I")
@@ -40,7 +40,7 @@ class MalformedMessageError(GevolveError):
 class Start(msgspec.Struct, frozen=True, tag=True):
     """The first message to a worker: what it evaluates, where and how."""
 
-    spec: Spec
+    spec: Location
     device: str
     program: str
     """The program's text."""

@@ -3,18 +3,17 @@
 import hashlib
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from gevolve.analyze.findings import Interval
-from gevolve.analyze.kept import intervals
-from gevolve.device.ptxas import Resources
+from gevolve.device.registry import open_device
+from gevolve.errors import GevolveError
 from gevolve.evaluate.verdict import Evaluation
-from gevolve.run.config import Config
-from gevolve.run.store import Row, Store, format_id
-
-_SUITE = "gevolve.suite."
+from gevolve.export.made import Made, ResourceChange
+from gevolve.run.findings import Interval
+from gevolve.run.run import Run
+from gevolve.run.store import Row, format_id
 
 
 class File(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +65,10 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     """Where the workload is written down."""
     seed: int
+    search: str
+    """The search algorithm."""
+    settings: dict[str, Any]
+    """Its settings that the user chose."""
     run: str
     """The command that repeats the run."""
     export: str
@@ -83,13 +86,6 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     made: str
 
 
-class Pair(msgspec.Struct, frozen=True, kw_only=True):
-    """What a kernel takes of the GPU, in the unedited program and in the variant."""
-
-    before: Resources | None
-    after: Resources
-
-
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """All of it."""
 
@@ -97,7 +93,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     file: File
     evidence: Evidence
     origin: Origin
-    resources: dict[str, Pair] = {}
+    resources: dict[str, ResourceChange] = {}
     """By kernel, as ptxas says; empty if it was not asked."""
     notes: tuple[str, ...] = ()
 
@@ -106,23 +102,67 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.json.format(msgspec.json.encode(self), indent=2).decode() + "\n"
 
 
-def evidence_of(store: Store, config: Config, row: Row, checks: tuple[str, ...]) -> Evidence:
-    """What the run knows of a variant; `checks` are those of its device."""
+def manifest_of(run: Run, row: Row, made: Made, file: str, form: str, command: str) -> Manifest:
+    """The manifest of a variant that was written as `file` by this command."""
+    digest, config = sha256(made.data), run.config
+    return Manifest(
+        file=File(
+            name=file,
+            format=form,
+            arch=made.arch,
+            bytes=len(made.data),
+            sha256=digest,
+            judged=digest == row.evaluation.artefact,
+        ),
+        evidence=_evidence(run, row),
+        origin=Origin(
+            workload=config.workload,
+            source=run.source,
+            seed=config.seed,
+            search=config.search,
+            settings=config.settings,
+            run=run.command,
+            export=command,
+            variant=format_id(row.id),
+            patch=str(row.patch),
+            edits=len(row.patch),
+            program_sha256=run.store.program_digest,
+            patch_sha256=sha256(str(row.patch)),
+            artefact_sha256=row.evaluation.artefact,
+            run_versions=config.versions,
+            versions=_versions() | made.versions,
+            made=datetime.now(UTC).isoformat(timespec="seconds"),
+        ),
+        resources=made.resources,
+        notes=tuple(made.notes),
+    )
+
+
+def _evidence(run: Run, row: Row) -> Evidence:
+    """What the run knows of a variant."""
+    store = run.store
     mine = {"search": row.evaluation, **store.validations(row.id)}
     unedited = {"search": store.variant(0).evaluation, **store.validations(0)}
     splits = {split: _judged(found, unedited.get(split)) for split, found in mine.items()}
     failed = [split for split, found in mine.items() if not found.ok]
-    interval = None if failed else intervals(store).get(format_id(row.id))
+    interval = None if failed else run.findings.intervals.get(format_id(row.id))
     return Evidence(
         validated=interval is not None,
         statement=_statement(row, failed, splits, interval),
-        device=config.device,
-        checks=checks if row.evaluation.ok else (),
+        device=run.config.device,
+        checks=_checks(run.config.device) if row.evaluation.ok else (),
         cases=store.get("cases", tuple[str, ...], ()),
         splits=splits,
         interval=interval,
-        tolerance=config.tolerance,
+        tolerance=run.config.tolerance,
     )
+
+
+def _checks(device: str) -> tuple[str, ...]:
+    try:
+        return open_device(device).checks
+    except (GevolveError, ImportError):  # a device of the workload's own, or one that is not here
+        return ()
 
 
 def _judged(found: Evaluation, unedited: Evaluation | None) -> Judged:
@@ -155,7 +195,7 @@ def _statement(
     return f"{passed}, on those not of the search in {interval.value:.4g} of the time{bounds}."
 
 
-def versions() -> dict[str, str]:
+def _versions() -> dict[str, str]:
     """What is installed here of all that has a part in a file."""
     found: dict[str, str] = {}
     for name in ("gevolve", "llvmlite", "ziglang", "numpy", "jax", "jaxlib"):
@@ -166,30 +206,6 @@ def versions() -> dict[str, str]:
     return found
 
 
-def run_command(config: Config) -> str:
-    """The command that repeats a run."""
-    words = ["gevolve run", short_place(config)]
-    words += [f"--device {config.device}", f"--seed {config.seed}"]
-    words += [f"--evals {config.evals}"] if config.evals is not None else []
-    words += [f"--time {config.time:g}"] if config.time is not None else []
-    words += [f"--population {config.population}", f"--preset {config.preset}"]
-    words += [f"--tolerance {config.tolerance:g}"] if config.tolerance else []
-    return " ".join(words)
-
-
-def short_place(config: Config) -> str:
-    """Where the workload is written down: its name in the suite, or a file without its folders."""
-    place, name = config.spec.place, config.spec.name
-    if "/" in place:
-        return f"{Path(place).name}:{name}"
-    return place.rsplit(".", 1)[-1] if place.startswith(_SUITE) else f"{place}:{name}"
-
-
 def sha256(data: bytes | str) -> str:
     """The hash by which two files can be told apart."""
     return hashlib.sha256(data if isinstance(data, bytes) else data.encode()).hexdigest()
-
-
-def now() -> str:
-    """The time, in UTC, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")

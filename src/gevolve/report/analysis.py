@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
-    from gevolve.analyze.findings import Checked, Effect, Explanation, Minimised, Story
-    from gevolve.export.variant import Detail
+    from gevolve.analyze.inspect import VariantDetail
+    from gevolve.run.findings import Effect, ExplainedEdit, Explanation, Minimized, Validation
 
 TERMS = 3
 """Of what an edit changes in the cost, so many terms are shown."""
@@ -50,7 +50,7 @@ class Saying:
         self._last = line
 
 
-def validation(found: Sequence[Checked]) -> RenderableType:
+def validation(found: Sequence[Validation]) -> RenderableType:
     """What passed on what, and what failed on which input."""
     if not found:
         return Text("Nothing on the front is faster than the unedited program: nothing to check.")
@@ -77,7 +77,7 @@ def validation(found: Sequence[Checked]) -> RenderableType:
     return Group(*rows)
 
 
-def _speed(one: Checked) -> str:
+def _speed(one: Validation) -> str:
     if one.interval is None:
         return "[red]struck[/]" if one.failed else "[dim]not measured[/]"
     style = "bold green" if one.gain else "dim"
@@ -85,7 +85,7 @@ def _speed(one: Checked) -> str:
     return f"[{style}]{interval_text(one.interval)}[/]{doubt}"
 
 
-def minimal(found: Minimised, detail: Detail) -> RenderableType:
+def minimal(found: Minimized, detail: VariantDetail) -> RenderableType:
     """A patch before and after, and what is left of it."""
     head = Text(f"{found.source} → {found.id}", style="bold cyan")
     head.append(f"   {_edits(found.before)} → {_edits(found.after)}", style="bold")
@@ -164,7 +164,7 @@ def _effect(effect: Effect) -> str:
     return factor(1 / effect.ratio)
 
 
-def _changes(story: Story) -> str:
+def _changes(story: ExplainedEdit) -> str:
     """The terms of the cost that an edit changes most, as parts of the whole."""
     largest = sorted(story.changes.items(), key=lambda item: -abs(item[1]))[:TERMS]
     return "\n".join(

@@ -14,10 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from gevolve.analyze.findings import Interval
-    from gevolve.export.variant import Detail
+    from gevolve.analyze.inspect import VariantDetail
+    from gevolve.run.findings import Interval
     from gevolve.run.loop import Progress
-    from gevolve.run.result import Entry, Result
+    from gevolve.run.summary import Summary, VariantSummary
 
 COLOURS = {
     "ok": "green",
@@ -90,7 +90,7 @@ def _table(*, label: bool) -> Table:
     return table
 
 
-def _cells(entry: Entry) -> tuple[str, ...]:
+def _cells(entry: VariantSummary) -> tuple[str, ...]:
     """One variant as a row of such a table. What was not validated is only a candidate."""
     error = "exact" if entry.exact else f"{entry.error:.2g}"
     if entry.id == "v0":
@@ -112,7 +112,7 @@ def _coloured(text: str, ratio: float) -> str:
     return f"[{'green' if ratio < 1 else 'red'}]{text}[/]"
 
 
-def front_table(entries: list[Entry], *, limit: int) -> Table:
+def front_table(entries: list[VariantSummary], *, limit: int) -> Table:
     """The front, fastest first."""
     table = _table(label=False)
     for entry in entries[:limit]:
@@ -163,7 +163,7 @@ def panel(progress: Progress) -> Panel:
     return Panel(Group(*rows), title=title, title_align="left", box=box.ROUNDED, padding=(0, 1))
 
 
-def _candidate(entry: Entry) -> Text:
+def _candidate(entry: VariantSummary) -> Text:
     """The fastest variant so far, which is no gain until it is validated."""
     if entry.id == "v0":
         return Text("no candidate yet", style="dim")
@@ -210,7 +210,7 @@ class LiveView:
         )
 
 
-def summary(result: Result) -> RenderableType:
+def summary(result: Summary) -> RenderableType:
     """What is printed when a run is over."""
     rows: list[RenderableType] = []
     head = Text()
@@ -239,11 +239,11 @@ def summary(result: Result) -> RenderableType:
     return Group(*rows)
 
 
-def outcome(result: Result) -> Table:
+def outcome(result: Summary) -> Table:
     """Baseline, best exact variant, best within the tolerance."""
     table = _table(label=True)
     table.add_row("baseline", "v0", number(result.baseline["time"]), *[""] * 6)
-    rows: list[tuple[str, Entry | None]] = [("exact", result.best_exact)]
+    rows: list[tuple[str, VariantSummary | None]] = [("exact", result.best_exact)]
     if result.tolerance > 0:
         rows.append((f"within {result.tolerance:g}", result.best))
     if result.most_accurate is not None:
@@ -256,7 +256,7 @@ def outcome(result: Result) -> Table:
     return table
 
 
-def details(detail: Detail) -> RenderableType:
+def details(detail: VariantDetail) -> RenderableType:
     """One variant, edit by edit."""
     head = Text(f"{detail.id}  ", style="bold cyan")
     head.append(detail.verdict, style=COLOURS.get(detail.verdict, ""))

@@ -13,6 +13,7 @@ import time
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
@@ -23,12 +24,11 @@ from gevolve.report.html.facts import facts
 from gevolve.report.html.follow import Follower
 from gevolve.report.html.page import policy, render
 from gevolve.report.html.subject import Describer, newest, take_apart
-from gevolve.run.database import Lock
-from gevolve.run.store import FILE, LOCK, Store
+from gevolve.run.run import Run
+from gevolve.run.store import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 ADDRESS = "127.0.0.1"
 SECONDS = 1.0
@@ -45,7 +45,7 @@ class _Open:
 
     file: tuple[int, int]
     """Which file it is: a run that was removed and started again is another one."""
-    store: Store
+    run: Run
     follower: Follower
     words: Describer
     epoch: str
@@ -97,12 +97,12 @@ class Feed:
         assert current is not None
         with self._lock:
             fresh = current.follower.read()
-        running = Lock.held(self._folder / LOCK)
-        status = (running, current.store.get("status", str, ""))
+        running = current.run.active
+        status = (running, current.run.store.get("status", str, ""))
         if not fresh and status == current.shown:
             return
         current.shown = status
-        if current.follower.tally.started:
+        if current.follower.standings.started:
             self._tell(self._summary(current, running=running))
 
     def _file(self) -> tuple[int, int] | None:
@@ -113,30 +113,29 @@ class Feed:
         return found.st_dev, found.st_ino
 
     def _begin(self, file: tuple[int, int]) -> None:
-        store = Store.open(self._folder, readonly=True)
+        run = Run.open(self._folder)
         try:
-            follower = Follower(store)
-            words = Describer(store, follower.config)
+            follower, words = Follower(run), Describer(run)
         except BaseException:
-            store.close()
+            run.close()
             raise
-        self._open = _Open(file, store, follower, words, secrets.token_hex(4))
+        self._open = _Open(file, run, follower, words, secrets.token_hex(4))
         self._tell(
             {"waiting": f"The run in {self._folder} has begun; its first verdict is to come."}
         )
 
     def _summary(self, current: _Open, *, running: bool) -> dict[str, Any]:
         follower = current.follower
-        version = newest(current.store, follower)
+        version = newest(follower)
         if version != current.version:
             current.version = version
-            current.subject = take_apart(current.store, follower, current.words, None)
+            current.subject = take_apart(follower, current.words, None)
         return {
             "kind": "run",
             "live": True,
             "running": running,
             "epoch": current.epoch,
-            "run": facts(current.store, follower),
+            "run": facts(current.run),
             **follower.summary(current.words, WORDS),
             "subject": current.subject,
         }
@@ -149,8 +148,8 @@ class Feed:
     def _close(self) -> None:
         if self._open is not None:
             with self._lock:
-                store, self._open = self._open.store, None
-            store.close()
+                run, self._open = self._open.run, None
+            run.close()
 
     def answer(self, epoch: str, points: int, edits: int, version: int) -> bytes:
         """What is new to a page that has this many points and edits, and this version of the rest."""
@@ -229,11 +228,11 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing: the terminal may show the run itself."""
 
 
-def watch(folder: Path, port: int = 0, say: Callable[[str], None] = print) -> None:
+def watch(run: Run | str | Path, port: int = 0, say: Callable[[str], None] = print) -> None:
     """Serve the page of a run, begun or not, until interrupted; tells the address with `say`."""
     if not 0 <= port < 1 << 16:
         raise OptionError(f"--port is {port}; it must be from 0 to 65535")
-    feed = Feed(folder)
+    feed = Feed(run.folder if isinstance(run, Run) else Path(run))
     handler = type("Handler", (_Handler,), {"feed": feed})
     try:
         server = _Server((ADDRESS, port), handler)

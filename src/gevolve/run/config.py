@@ -1,61 +1,60 @@
 """How a run was set up, as its store keeps it."""
 
-from pathlib import Path
-from typing import Literal
+import math
+import os
+from typing import Any, Literal
 
 import msgspec
 
-from gevolve.errors import StoreError
-from gevolve.run.options import Options
-from gevolve.run.store import Store
-from gevolve.search import Settings
-from gevolve.workload.locate import Spec
+from gevolve.search import Settings, make_settings
+from gevolve.workload.locate import Location
+
+DEFAULT_EVALS = 2000
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
-    """What is written down of a run when it starts, so that it can be repeated."""
+    """What is written down of a run when it starts, so that it can be resumed and repeated."""
 
     workload: str
-    spec: Spec
+    """The workload's name."""
+    location: Location
+    """Where its class is defined."""
+    ir: Literal["llvm", "stablehlo"] = "llvm"
     rounding: float
+    """The error that counts as none, by the workload."""
     device: str
     seed: int
     tolerance: float
     """What the user allowed, or the workload."""
+    search: str = "nsga2"
+    """The search algorithm's name."""
     preset: Literal["default", "paper"]
-    population: int
+    settings: dict[str, Any] = {}
+    """Settings of the search that the user chose; the others are the preset's."""
     evals: int | None
     time: float | None
     workers: int | None
-    versions: dict[str, str]
-    ir: Literal["llvm", "stablehlo"] = "llvm"
     referee: bool = True
+    versions: dict[str, str]
+    """Of the packages that a result depends on."""
 
-    def options(self, folder: Path) -> Options:
-        """The options that start this run again."""
-        return Options(
-            device=self.device,
-            evals=self.evals,
-            time=self.time,
-            seed=self.seed,
-            workers=self.workers,
-            population=self.population,
-            tolerance=self.tolerance,
-            preset=self.preset,
-            referee=self.referee,
-            out=folder,
+    @property
+    def budget(self) -> tuple[int, float]:
+        """The most evaluations and the most seconds; infinite where no limit is given."""
+        evals = DEFAULT_EVALS if self.evals is None and self.time is None else self.evals
+        return (1 << 60 if evals is None else evals, math.inf if self.time is None else self.time)
+
+    @property
+    def cores(self) -> int:
+        """How many worker processes to start: one for each core unless the user said otherwise."""
+        return self.workers or len(os.sched_getaffinity(0))
+
+    def search_settings(self, bound: float) -> Settings:
+        """The settings of the search, in which a variant's error may be up to `bound`."""
+        return make_settings(
+            self.search,
+            self.preset,
+            self.settings,
+            tolerance=bound,
+            rounding=self.rounding,
         )
-
-
-def read_config(store: Store) -> Config:
-    """How a run was set up."""
-    try:
-        return msgspec.convert(store.config, Config)
-    except msgspec.ValidationError as error:
-        raise StoreError(f"{store.folder}: its configuration cannot be read ({error})") from None
-
-
-def settings_of(store: Store, config: Config) -> Settings:
-    """The settings of a run's search; the error that it allows is known once its baseline is."""
-    bound = store.get("bound", float, config.tolerance)
-    return config.options(store.folder).settings(config.rounding, bound)

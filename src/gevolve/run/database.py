@@ -20,7 +20,9 @@ import msgspec
 
 from gevolve.errors import StoreError
 
-APPLICATION = 0x6765766F  # "gevolve", in the file's header
+APPLICATION = 0x67764C56  # "gvLV": gevolve, in the file's header
+_FORMER = 0x6765766F  # "gevo"
+"""What the file's header had while gevolve was called gevo."""
 VERSION = 2
 BUSY_SECONDS = 30
 _FLOCK = "hhqqi4x"
@@ -131,6 +133,11 @@ class Database:
         """Read everything once, so that damage is found now and not in the middle of a run."""
         (application,) = self._connection.execute("PRAGMA application_id").fetchone()
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+        if application == _FORMER:
+            raise StoreError(
+                f"{self.file}: made by gevo, the former name of gevolve, whose runs it cannot read; "
+                "start a new run"
+            )
         if application != APPLICATION:
             raise StoreError(
                 f"{self.file}: not the file of a gevolve run, or damaged; restore a copy"

@@ -1,46 +1,32 @@
-"""A run: one search, in one store, which can be stopped at any moment and resumed.
+"""The loop of a search: the search asks, the evaluator judges, the store keeps, the search is told."""
 
-Data flows one way: the search asks for patches, the evaluator judges them, the store keeps what was
-judged, the search is told.
-"""
+from __future__ import annotations
 
 import signal
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
-from importlib.metadata import version
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
-import msgspec
-
-from gevolve.analyze.conclude import conclude
-from gevolve.analyze.kept import last_draw
-from gevolve.analyze.session import Session
-from gevolve.errors import OptionError, StoreError
-from gevolve.evaluate.evaluator import Baseline, Evaluator
-from gevolve.evaluate.pool import Pool
-from gevolve.evaluate.verdict import Evaluation
+from gevolve.errors import StoreError
 from gevolve.patch import Patch
-from gevolve.program import Program
-from gevolve.run.config import Config, read_config, settings_of
-from gevolve.run.options import Options
-from gevolve.run.result import Entry, Result
-from gevolve.run.store import Store
-from gevolve.run.tally import Tally, result_of, tally
-from gevolve.search import Search
-from gevolve.workload.base import Split, Workload
-from gevolve.workload.locate import Found, find, load_workload, spec_of
+from gevolve.run.standings import Standings
+from gevolve.run.summary import VariantSummary
+from gevolve.search import Problem, load_search
+from gevolve.search.individual import admit
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable
+
+    from gevolve.evaluate.evaluator import Baseline, Evaluator
+    from gevolve.evaluate.verdict import Evaluation
+    from gevolve.run.run import Run
+    from gevolve.search import Search
 
 AHEAD = 3
 """Patches submitted for each worker: enough to keep it busy, few to wait for when stopping."""
-MEASURE = 90.0
-"""Seconds for measuring the front at the end, where times vary; a fifth of the run if that is more."""
-_PACKAGES = {"llvm": ("llvmlite", "ziglang"), "stablehlo": ("jax", "jaxlib")}
-"""What a result depends on besides, by IR."""
 
 
 @dataclass(slots=True)
@@ -57,157 +43,43 @@ class Progress:
     rate: float = 0.0
     generation: int = 0
     verdicts: dict[str, int] = field(default_factory=dict[str, int])
-    front: list[Entry] = field(default_factory=list[Entry])
+    front: list[VariantSummary] = field(default_factory=list[VariantSummary])
     curve: list[float] = field(default_factory=list[float])
     """The best ratio after each generation."""
 
 
-Watch = Callable[[Progress], None]
+Watch: TypeAlias = Callable[[Progress], None]
 
 
-def optimize(
-    workload: str | Path | Workload,
-    options: Options | None = None,
-    *,
-    watch: Watch | None = None,
-    **more: Any,
-) -> Result:
-    """Evolve a workload's program; what the command line's ``gevolve run`` does.
+class Loop:
+    """Moves patches from a run's search to an evaluator, and verdicts to its store."""
 
-    `workload` is an object, a path such as ``"stencil.py:Stencil"`` or the name of a suite workload.
-    Options may be given one by one: ``optimize("hotspot", evals=500, seed=1)``.
-    """
-    if options is not None and more:
-        raise OptionError("give either an Options object or single options, not both")
-    options = options or Options(**more)
-    found = (
-        Found(workload, spec_of(workload))
-        if isinstance(workload, Workload)
-        else find(str(workload))
-    )
-    chosen = found.workload
-    program = chosen.load()
-    config = Config(
-        workload=chosen.name,
-        spec=found.spec,
-        ir=chosen.ir,
-        rounding=chosen.rounding,
-        device=options.device or chosen.default_device,
-        seed=options.seed,
-        tolerance=chosen.tolerance if options.tolerance is None else options.tolerance,
-        preset=options.preset,
-        population=options.settings(0.0, 0.0).population,
-        evals=options.evals,
-        time=options.time,
-        workers=options.workers,
-        referee=options.referee,
-        versions={name: version(name) for name in ("gevolve", "numpy", *_PACKAGES[chosen.ir])},
-    )
-    folder = options.out or _new_folder(chosen.name)
-    with Store.create(folder, msgspec.to_builtins(config), program.digest, program.text) as store:
-        return _Run(store, config, chosen, program, watch).go()
-
-
-def resume(
-    folder: str | Path,
-    *,
-    evals: int | None = None,
-    time: float | None = None,
-    workers: int | None = None,
-    watch: Watch | None = None,
-) -> Result:
-    """Go on with a run until its budget, or a new one, is used."""
-    with Store.open(Path(folder)) as store:
-        config = read_config(store)
-        if evals is not None or time is not None:
-            config = msgspec.structs.replace(config, evals=evals, time=time)
-        if workers is not None:
-            config = msgspec.structs.replace(config, workers=workers)
-        workload = load_workload(config.spec)
-        return _Run(store, config, workload, workload.load(), watch).go()
-
-
-def summarise(folder: str | Path) -> Result:
-    """What a run has found so far, read from its store without locking it."""
-    with Store.open(Path(folder), readonly=True) as store:
-        return _result(store, read_config(store))
-
-
-def _result(store: Store, config: Config) -> Result:
-    return result_of(store, settings_of(store, config), config)
-
-
-class _Run:
-    """The loop that moves patches from the search to the evaluator and verdicts to the store."""
-
-    def __init__(
-        self,
-        store: Store,
-        config: Config,
-        workload: Workload,
-        program: Program,
-        watch: Watch | None,
-    ) -> None:
-        self._store = store
-        self._config = config
-        self._options = options = config.options(store.folder)
-        self._workload = workload
-        self._program = program
-        self._settings = settings_of(store, config)
+    def __init__(self, run: Run, watch: Watch | None) -> None:
+        self._run = run
+        self._store = run.store
         self._watch = watch
-        self._tally = Tally(self._settings)
-        self._earlier = store.get("seconds", float, 0.0)
+        self.standings = Standings(run.settings)
+        self._earlier = run.store.get("seconds", float, 0.0)
         self._began = time.monotonic()
         self._resumed_at = 0
         self._stop = threading.Event()
-        self._progress = Progress(config.workload, config.device, config.seed, options.budget)
+        config = run.config
+        self._progress = Progress(config.workload, config.device, config.seed, config.budget)
+        self.show("starting workers")
 
-    def go(self) -> Result:
-        """Search until the budget is used or someone stops it, then check what was found."""
-        store = self._store
-        store.check_program(self._program.digest)
-        self._show("starting workers")
-        evaluator = self._evaluator(
-            self._config.device, [("search", row.evaluation) for row in store.evaluations()]
-        )
-        with _stoppable(self._stop), evaluator:
-            self._show("running the unedited program")
-            self._check_baseline(evaluator.prepare("search"))
-            self._settings = settings_of(store, self._config)
-            self._tally = tally(store, self._settings)
-            self._resumed_at = self._tally.verdicts.total()
-            store.set("status", "stopped")  # what it is if this process is killed
-            complete = self._generations(self._search(), evaluator)
-            conclude(self._session(evaluator), whole=complete)
-        store.set("seconds", self._spent())
-        store.set("status", "finished" if complete else "stopped")
-        return _result(store, self._config)
+    @property
+    def seconds(self) -> float:
+        """How long the run has taken, earlier sessions included."""
+        return self._earlier + time.monotonic() - self._began
 
-    def _evaluator(self, device: str, known: Iterable[tuple[Split, Evaluation]] = ()) -> Pool:
-        return Pool(
-            self._config.spec,
-            program=self._program,
-            device=device,
-            workers=self._options.cores,
-            tolerance=self._config.tolerance,
-            draw=last_draw(self._store),
-            known=known,
-        )
-
-    def _session(self, evaluator: Evaluator) -> Session:
-        """The run as analyses see it."""
-        return Session(
-            store=self._store,
-            config=self._config,
-            workload=self._workload,
-            program=self._program,
-            settings=self._settings,
-            evaluator=evaluator,
-            counted=self._tally,
-            elsewhere=self._evaluator,
-            seconds=max(MEASURE, self._spent() / 4),
-            say=lambda stage: self._show(f"{stage}; Ctrl-C to leave it there"),
-        )
+    def search(self, evaluator: Evaluator) -> bool:
+        """Search until the budget is used up or someone stops it; returns whether it was used up."""
+        self.show("running the unedited program")
+        self._check_baseline(evaluator.prepare("search"))
+        self.standings = Standings.read(self._store, self._run.settings)
+        self._resumed_at = self.standings.verdicts.total()
+        self._store.set("status", "stopped")  # what it is if this process is killed
+        return self._generations(evaluator)
 
     def _check_baseline(self, baseline: Baseline) -> None:
         """Keep the unedited program's evaluation; on a resume it must be what it was."""
@@ -223,42 +95,55 @@ class _Run:
                 f"not {row.evaluation.time}: the workload or gevolve has changed; start a new run"
             )
 
-    def _search(self) -> Search:
-        """A new search, or the one that the store has the state of."""
-        store = self._store
-        unedited = store.variant(0).evaluation
-        profile = store.get("profile", dict[str, float], {}) or None
+    def _start(self) -> tuple[Search, int]:
+        """A new search, or the one whose state is in the store; with its number of generations."""
+        run, store = self._run, self._store
+        algorithm = load_search(run.config.search)
+        problem = Problem(
+            program=run.program,
+            profile=store.get("profile", dict[str, float], {}) or None,
+            unedited=store.variant(0).evaluation,
+            seed=run.config.seed,
+        )
         last = store.last_generation()
         if last is None:
-            return Search(self._program, profile, unedited, self._settings, self._config.seed)
+            return algorithm(problem, run.settings), 0
         judged = ((row.patch, row.evaluation) for row in store.evaluations(until=last.number))
         self._progress.curve = store.get("curve", list[float], [])[: last.number]
-        return Search.restore(self._program, profile, unedited, self._settings, last.state, judged)
+        return algorithm.restore(problem, run.settings, last.state, judged), last.number
 
-    def _generations(self, search: Search, evaluator: Evaluator) -> bool:
-        """Judge generation after generation; returns whether the budget was used up."""
-        store = self._store
-        evals, seconds = self._options.budget
+    def _generations(self, evaluator: Evaluator) -> bool:
+        store, progress = self._store, self._progress
+        evals, seconds = self._run.config.budget
+        search, generation = self._start()
         before = {row.id: row.evaluation for row in store.evaluations()}
-        while not self._stop.is_set() and self._spent() < seconds:
+        while not self._stop.is_set() and self.seconds < seconds:
             patches = search.ask()
             if not patches:
                 return True
-            ids = store.reserve(patches, search.generation)
+            ids = store.reserve(patches, generation)
             wanted = {id_: patch for id_, patch in zip(ids, patches, strict=True) if id_ <= evals}
             judged = {id_: before[id_] for id_ in wanted if id_ in before}
-            self._progress.generation = search.generation
-            self._judge(evaluator, wanted, judged, search.generation)
+            progress.generation = generation
+            self._judge(evaluator, wanted, judged, generation)
             if len(judged) < len(patches):
                 return len(judged) == len(wanted) or not self._stop.is_set()
             search.tell([judged[id_] for id_ in ids])
-            self._progress.curve.append(search.fastest.time / self._tally.baseline.time)
-            store.set("curve", self._progress.curve)
-            store.set("seconds", self._spent())
+            generation += 1
+            progress.curve.append(self._best_ratio(judged.values()))
+            store.set("curve", progress.curve)
+            store.set("seconds", self.seconds)
             store.save_generation(
-                search.generation, search.state(), [id_ for id_, _ in self._tally.front]
+                generation, search.state(), [id_ for id_, _ in self.standings.front]
             )
         return not self._stop.is_set()
+
+    def _best_ratio(self, judged: Iterable[Evaluation]) -> float:
+        """The best ratio so far, given what was judged in this generation."""
+        before = self._progress.curve[-1] if self._progress.curve else 1.0
+        settings, unedited = self._run.settings, self.standings.baseline.time
+        alive = (admit(Patch(), evaluation, settings) for evaluation in judged)
+        return min(before, *(one.time / unedited for one in alive if one is not None), 1.0)
 
     def _judge(
         self,
@@ -269,7 +154,7 @@ class _Run:
     ) -> None:
         """Have the wanted patches judged that are not yet, unless time runs out or someone stops."""
         queue = [id_ for id_ in wanted if id_ not in judged][::-1]
-        ahead = AHEAD * self._options.cores
+        ahead = AHEAD * self._run.config.cores
         outstanding = 0
 
         def submit() -> int:
@@ -285,57 +170,43 @@ class _Run:
             assert isinstance(key, int)
             judged[key] = evaluation
             self._store.add([(wanted[key], evaluation, generation)])
-            self._tally.add(key, wanted[key], evaluation)
-            self._show("searching")
+            self.standings.add(key, wanted[key], evaluation)
+            self.show("searching")
             outstanding += submit() - 1
 
-    def _show(self, stage: str) -> None:
+    def show(self, stage: str) -> None:
+        """Tell whoever watches how far the run is."""
         if self._watch is None:
             return
-        progress, counted = self._progress, self._tally
+        progress, standings = self._progress, self.standings
         progress.stage = stage
-        progress.seconds = self._spent()
-        progress.evaluations = counted.verdicts.total()
+        progress.seconds = self.seconds
+        progress.evaluations = standings.verdicts.total()
         here = progress.evaluations - self._resumed_at
         progress.rate = here / max(1e-9, time.monotonic() - self._began)
-        progress.verdicts = dict(counted.verdicts)
-        progress.front = counted.entries()
+        progress.verdicts = dict(standings.verdicts)
+        progress.front = standings.variants()
         self._watch(progress)
 
-    def _spent(self) -> float:
-        return self._earlier + time.monotonic() - self._began
-
     def _over(self) -> bool:
-        return self._stop.is_set() or self._spent() >= self._options.budget[1]
+        return self._stop.is_set() or self.seconds >= self._run.config.budget[1]
 
+    @contextmanager
+    def stoppable(self) -> Generator[None]:
+        """Let the first Ctrl-C (or SIGTERM) end the search, and the second raise KeyboardInterrupt."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
 
-def _new_folder(name: str) -> Path:
-    """A folder under runs/ that does not exist yet."""
-    stem = f"{name.lower()}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
-    folder = Path("runs") / stem
-    number = 2
-    while folder.exists():
-        folder = Path("runs") / f"{stem}-{number}"
-        number += 1
-    return folder
+        def handler(_number: int, _frame: object) -> None:
+            if self._stop.is_set():
+                raise KeyboardInterrupt
+            self._stop.set()
 
-
-@contextmanager
-def _stoppable(stop: threading.Event) -> Generator[None]:
-    """Let the first Ctrl-C (or SIGTERM) set `stop`, and the second one raise KeyboardInterrupt."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def handler(_number: int, _frame: object) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    old = {number: signal.signal(number, handler) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, previous in old.items():
-            signal.signal(number, previous)
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        old = {number: signal.signal(number, handler) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, previous in old.items():
+                signal.signal(number, previous)

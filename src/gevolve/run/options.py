@@ -1,15 +1,16 @@
-"""The options of a run: one definition for the command line, the API and the store."""
+"""The options of a run: one definition for the command line and the API."""
 
 import math
-import os
-from dataclasses import dataclass, replace
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal, Self
+
+from cyclopts import Parameter
 
 from gevolve.errors import OptionError
-from gevolve.search import PRESETS, Settings
-
-DEFAULT_EVALS = 2000
+from gevolve.search import PRESETS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +32,27 @@ class Options:
     tolerance: float | None = None
     """The largest error of a kernel's variant, by default its rounding; how much larger than the
     unedited program's a model's may be, by default 0.02."""
+    search: str = "nsga2"
+    """The search algorithm: nsga2, or one that an installed package adds."""
     preset: Literal["default", "paper"] = "default"
     """The search's rates: `default` suits minutes on two cores, `paper` is the GEVO paper's."""
+    settings: Annotated[Mapping[str, Any], Parameter(parse=False)] = field(
+        default_factory=dict[str, Any]
+    )
+    """Settings of the search that differ from the preset, by name."""
     referee: bool = True
     """Whether what a GPU found must also pass the checks of `sim` before it counts."""
     out: Path | None = None
     """The folder of the run; a new one under runs/ if not given."""
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Options by name; a name that is none is an error that lists those there are."""
+        names = [one.name for one in fields(cls)]
+        for name in given:
+            if name not in names:
+                raise OptionError(f"there is no option {name!r}; there are {', '.join(names)}")
+        return cls(**given)
 
     def __post_init__(self) -> None:
         """Say at once what is out of range."""
@@ -58,22 +74,29 @@ class Options:
             )
 
     @property
-    def budget(self) -> tuple[int, float]:
-        """The most evaluations and the most seconds; infinite where no budget is given."""
-        evals = DEFAULT_EVALS if self.evals is None and self.time is None else self.evals
-        return (1 << 60 if evals is None else evals, math.inf if self.time is None else self.time)
+    def chosen_settings(self) -> dict[str, Any]:
+        """All settings of the search that the user chose, `population` among them."""
+        if self.population is None:
+            return dict(self.settings)
+        return {**self.settings, "population": self.population}
 
-    @property
-    def cores(self) -> int:
-        """How many workers to start."""
-        return self.workers or len(os.sched_getaffinity(0))
 
-    def settings(self, rounding: float, bound: float) -> Settings:
-        """The search's settings for a workload with this rounding, and the error that it allows."""
-        preset = PRESETS[self.preset]
-        return replace(
-            preset,
-            population=self.population or preset.population,
-            tolerance=bound,
-            rounding=rounding,
-        )
+def parse_setting(text: str) -> tuple[str, Any]:
+    """The name and the value of ``crossover=0.5``; values are written as in TOML."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not equals or not name:
+        raise OptionError(f"--set is {text!r}; it must be NAME=VALUE, such as crossover=0.5")
+    try:
+        return name, tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return name, value  # a word without quotes
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """The settings in a TOML file, one ``name = value`` a line."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise OptionError(f"{path}: {error.strerror or error}; give a TOML file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise OptionError(f"{path} is not TOML: {error}") from None

@@ -163,6 +163,11 @@ class Store:
         return self._folder
 
     @property
+    def locked(self) -> bool:
+        """Whether some process has the run open for writing."""
+        return Lock.held(self._folder / LOCK)
+
+    @property
     def config(self) -> dict[str, Any]:
         """What the run was started with."""
         return self.get("config", dict[str, Any])

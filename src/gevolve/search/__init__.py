@@ -1,7 +1,19 @@
 """The search: NSGA-II over (time, error) on patches, by ask and tell; it knows no IR and does no I/O."""
 
-from gevolve.search.evolution import Search
+from gevolve.search.base import Problem, Search
+from gevolve.search.evolution import Nsga2Search
 from gevolve.search.individual import Individual, front
+from gevolve.search.registry import load_search, make_settings
 from gevolve.search.settings import PRESETS, Settings
 
-__all__ = ["PRESETS", "Individual", "Search", "Settings", "front"]
+__all__ = [
+    "PRESETS",
+    "Individual",
+    "Nsga2Search",
+    "Problem",
+    "Search",
+    "Settings",
+    "front",
+    "load_search",
+    "make_settings",
+]

@@ -1,6 +1,6 @@
-"""The search itself: asks for variants to be judged, is told the verdicts, and learns from them.
+"""The default search: NSGA-II, with new edits drawn by what has paid off so far.
 
-    search = Search(program, profile, baseline, settings, seed=1)
+    search = Nsga2Search(Problem(program, profile, unedited, seed=1), Settings())
     while budget:
         patches = search.ask()
         search.tell([evaluate(patch) for patch in patches])
@@ -12,7 +12,7 @@ generation asks for the same patches again when it is resumed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import msgspec
@@ -21,8 +21,8 @@ import numpy as np
 from gevolve.errors import OptionError, StoreError, WorkloadError
 from gevolve.evaluate.verdict import Evaluation
 from gevolve.patch import Edit, Patch
-from gevolve.program import Profile, Program
 from gevolve.search import nsga2
+from gevolve.search.base import Problem, Search
 from gevolve.search.credit import Credit, pick
 from gevolve.search.crossover import CROSSOVERS
 from gevolve.search.individual import Individual, admit, front, points, survivors
@@ -55,34 +55,27 @@ class State(msgspec.Struct, frozen=True):
     stale: int
 
 
-class Search:
+class Nsga2Search(Search):
     """NSGA-II over (time, error) on the patches of one program."""
 
-    def __init__(
-        self,
-        program: Program,
-        profile: Profile | None,
-        baseline: Evaluation,
-        settings: Settings,
-        seed: int,
-    ) -> None:
-        if seed < 0:
-            raise OptionError(f"seed is {seed}; it must be 0 or more")
-        unedited = admit(Patch(), baseline, settings)
+    def __init__(self, problem: Problem, settings: Settings) -> None:
+        if problem.seed < 0:
+            raise OptionError(f"seed is {problem.seed}; it must be 0 or more")
+        unedited = admit(Patch(), problem.unedited, settings)
         if unedited is None:
             raise WorkloadError(
-                f"the unedited program is judged {baseline.verdict} ({baseline.detail}); "
-                "correct the workload before searching"
+                f"the unedited program is judged {problem.unedited.verdict} "
+                f"({problem.unedited.detail}); correct the workload before searching"
             )
-        self._program = program
-        self._profile = profile
+        self._program = problem.program
+        self._profile = problem.profile
         self._settings = settings
-        self._seed = seed
+        self._seed = problem.seed
         self._unedited = unedited
         self._generation = 0
         self._population = [unedited]
         self._front = [unedited]
-        self._kinds = settings.drawn_kinds(program.kinds)
+        self._kinds = settings.drawn_kinds(problem.program.kinds)
         self._credit = Credit(self._kinds, settings.kind_floor)
         self._stale = 0
         self._judged = {_essence(unedited.patch)}
@@ -176,9 +169,7 @@ class Search:
     @classmethod
     def restore(
         cls,
-        program: Program,
-        profile: Profile | None,
-        baseline: Evaluation,
+        problem: Problem,
         settings: Settings,
         state: Mapping[str, Any],
         judged: Iterable[tuple[Patch, Evaluation]],
@@ -190,7 +181,7 @@ class Search:
             raise StoreError(
                 f"the run's last generation cannot be read ({error}); start a new run"
             ) from None
-        search = cls(program, profile, baseline, settings, past.seed)
+        search = cls(replace(problem, seed=past.seed), settings)
         alive = {"": search._unedited}
         for patch, evaluation in judged:
             search._judged.add(_essence(patch))

@@ -1,8 +1,9 @@
 """Individuals: judged variants that are good enough to live, and which of them are best."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from gevolve.evaluate.verdict import Evaluation
 from gevolve.patch import Patch
 from gevolve.search import nsga2
 from gevolve.search.settings import Settings
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +59,18 @@ def front(individuals: Iterable[Individual]) -> list[Individual]:
         held = shortest.get((one.time, one.error))
         if held is None or _simpler(one.patch, held.patch):
             shortest[one.time, one.error] = one
-    best: list[Individual] = []
-    for _, one in sorted(shortest.items(), key=lambda item: item[0]):
-        if not best or one.error < best[-1].error:
-            best.append(one)
+    return pareto(shortest.values(), lambda one: (one.time, one.error))
+
+
+def pareto(items: Iterable[T], key: Callable[[T], tuple[Any, ...]]) -> list[T]:
+    """The items that no other dominates, by the two objectives that their keys begin with.
+
+    They are sorted by their keys; of those with equal objectives the first is kept.
+    """
+    best: list[T] = []
+    for item in sorted(items, key=key):
+        if not best or key(item)[1] < key(best[-1])[1]:
+            best.append(item)
     return best
 
 

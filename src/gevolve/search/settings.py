@@ -1,7 +1,10 @@
 """How a search is set up: every number that it can be tuned by, and two presets."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, get_type_hints
+
+import msgspec
 
 from gevolve.errors import OptionError
 
@@ -19,6 +22,7 @@ class Settings:
     mutation: float = 0.6
     """The share of crossed children that are mutated as well; the others always are."""
     crossover_kind: CrossoverKind = "shared"
+    """Whether children keep what both parents share, or all edits are shuffled (the paper's way)."""
     append: float = 0.8
     """Of all mutations, the share that adds an edit."""
     drop: float = 0.1
@@ -82,19 +86,38 @@ class Settings:
         return max(self.tolerance, self.rounding)
 
 
-PRESETS: dict[str, Settings] = {
-    "default": Settings(),
-    "paper": Settings(
-        population=256,
-        crossover=0.8,
-        mutation=0.3,
-        crossover_kind="messy",
-        append=1.0,
-        drop=0.0,
-        initial_edits=(3, 3),
-        max_edits=1024,
-        clones=256,
-        adaptive=False,
-        patience=1 << 30,
-    ),
+PRESETS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "paper": {
+        "population": 256,
+        "crossover": 0.8,
+        "mutation": 0.3,
+        "crossover_kind": "messy",
+        "append": 1.0,
+        "drop": 0.0,
+        "initial_edits": (3, 3),
+        "max_edits": 1024,
+        "clones": 256,
+        "adaptive": False,
+        "patience": 1 << 30,
+    },
 }
+"""Settings that go together: the defaults, and what the GEVO paper's tool used."""
+_FIXED = ("tolerance", "rounding")
+"""Settings that follow from the workload and from ``--tolerance``."""
+
+
+def build_settings(
+    kind: type[Settings], preset: str, chosen: Mapping[str, Any], **fixed: Any
+) -> Settings:
+    """Settings of this class: its defaults, then a preset, then what the user chose."""
+    types = {name: hint for name, hint in get_type_hints(kind).items() if name not in _FIXED}
+    values: dict[str, Any] = {}
+    for name, value in {**PRESETS[preset], **chosen}.items():
+        if name not in types:
+            raise OptionError(f"there is no setting {name!r}; there are {', '.join(sorted(types))}")
+        try:
+            values[name] = msgspec.convert(value, types[name], strict=False)
+        except msgspec.ValidationError as error:
+            raise OptionError(f"{name} is {value!r}: {error}") from None
+    return kind(**values, **fixed)

@@ -46,9 +46,19 @@ MODELS: dict[str, str] = {
 }
 
 SUITE: dict[str, str] = KERNELS | PAPERS | MODELS
-"""What each workload is, in one line. `gevolve.workload.locate.find` makes the workload of a name."""
+"""What each workload is, in one line. `gevolve.workload.locate.locate` makes the workload of a name."""
 
 _MODULES = {"2fcnet": "twofcnet"}  # no module's name can begin with a digit
+
+
+def suite() -> dict[str, str]:
+    """The workloads that come with gevolve: what each is, in one line, by name."""
+    return dict(SUITE)
+
+
+def name_of(module: str) -> str | None:
+    """The name of the workload in this module; None if it is not of the suite."""
+    return next((name for name in SUITE if module_of(name) == module), None)
 
 
 def module_of(name: str) -> str | None:

@@ -20,12 +20,12 @@ from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Patch
 from gevolve.testing.toy import NEED_ISOLATION, VERDICTS
 from gevolve.workload.base import SPLITS
-from gevolve.workload.locate import Spec
+from gevolve.workload.locate import Location
 
 
-def toy(name: str = "Toy") -> Spec:
+def toy(name: str = "Toy") -> Location:
     """A workload of `gevolve.testing.toy`."""
-    return Spec("gevolve.testing.toy", name)
+    return Location("gevolve.testing.toy", name)
 
 
 def patch(kind: str, *args: object, seed: int = 1) -> Patch:
@@ -42,7 +42,7 @@ class EvaluatorConformance:
         """Let pytest collect subclasses, unless one says `__test__ = False` as this class does."""
         cls.__test__ = cls.__dict__.get("__test__", True)
 
-    def make(self, spec: Spec, *, workers: int = 2, **options: Any) -> Evaluator:
+    def make(self, spec: Location, *, workers: int = 2, **options: Any) -> Evaluator:
         """An evaluator for a workload; the options are those of `gevolve.evaluate.pool.Pool`."""
         raise NotImplementedError
 

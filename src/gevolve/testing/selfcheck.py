@@ -17,7 +17,7 @@ from gevolve.errors import DeviceError, GevolveError
 from gevolve.ir.llvm.names import demangle
 from gevolve.suite import KERNELS
 from gevolve.workload.base import Case, Workload, relative_error
-from gevolve.workload.locate import find
+from gevolve.workload.locate import locate
 
 _REPEATS = 10
 """Runs in each of two halves, whose least times are compared."""
@@ -44,7 +44,7 @@ def check(device: Cuda, names: Iterable[str] = KERNELS) -> Iterator[WorkloadChec
     """Run these workloads of the suite, each on one of its search cases."""
     sim = open_device("sim")
     for name in names:
-        workload = find(name)[0]
+        workload = locate(name)
         artefact = device.build(workload.load().text)
         case = workload.cases("search")[-1]
         device.prepare(artefact, ())

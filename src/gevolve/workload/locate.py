@@ -1,7 +1,7 @@
-"""Finding the workload that a user means, so that any process can build the same one again.
+"""Finds the workload that a user means, and says where any other process finds it.
 
-A worker process cannot be handed a Python object; it is told where the class is written down (a
-`Spec`: a file or a module, and a name) and builds its own.
+A worker process cannot be handed a Python object. It is told where the class is defined (a
+`Location`: a file or a module, and a name) and builds its own.
 """
 
 import importlib
@@ -11,7 +11,7 @@ import sys
 import traceback
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple, TypeGuard, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import msgspec
 import numpy as np
@@ -20,11 +20,11 @@ from gevolve.errors import GevolveError, WorkloadError, one_line
 from gevolve.suite import SUITE, module_of
 from gevolve.workload.base import Workload
 
-_Found = TypeVar("_Found")
+_T = TypeVar("_T")
 
 
-class Spec(msgspec.Struct, frozen=True):
-    """Where a workload's class is written down."""
+class Location(msgspec.Struct, frozen=True):
+    """Where the class of a workload is defined, so that any process can build it."""
 
     place: str
     """The absolute path of a Python file, or the name of an importable module."""
@@ -34,15 +34,12 @@ class Spec(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         return f"{self.place}:{self.name}"
 
-
-class Found(NamedTuple):
-    """A workload, and where others find it."""
-
-    workload: Workload
-    spec: Spec
+    def build(self) -> Workload:
+        """Import the class and make the workload."""
+        return _build(self.place, self.name)
 
 
-def find(text: str) -> Found:
+def locate(text: str) -> Workload:
     """The workload that `WORKLOAD.py`, `WORKLOAD.py:Name` or a name from the suite stands for."""
     place, name = _split(text)
     known = module_of(place)
@@ -51,16 +48,10 @@ def find(text: str) -> Found:
             f"no workload {place!r}: give a Python file (such as ./{place}.py) or one of "
             f"{', '.join(SUITE)}"
         )
-    place = known or place
-    return _build(_module(place), place, name)
+    return _build(known or place, name)
 
 
-def load_workload(spec: Spec) -> Workload:
-    """Build the workload of a spec."""
-    return _build(_module(spec.place), spec.place, spec.name).workload
-
-
-def spec_of(workload: Workload) -> Spec:
+def location_of(workload: Workload) -> Location:
     """Where another process finds the class of this workload."""
     cls = type(workload)
     name = cls.__qualname__
@@ -74,7 +65,7 @@ def spec_of(workload: Workload) -> Spec:
         )
     assert module is not None
     _check_state(workload, _new(cls, Path(file).name))
-    return Spec(_place(module, file), name)
+    return Location(_place(module, file), name)
 
 
 def _place(module: ModuleType, file: str) -> str:
@@ -136,14 +127,12 @@ def _import_fault(error: BaseException, path: Path, shown: str) -> str:
     return f"{where} cannot be imported: {one_line(error)}"
 
 
-def _build(module: ModuleType, place: str, name: str | None) -> Found:
+def _build(place: str, name: str | None) -> Workload:
     shown = Path(place).name if _is_file(place) else place
-    cls = _pick(module, shown, name)
-    found = str(Path(place).resolve()) if _is_file(place) else place
-    return Found(_new(cls, shown), Spec(found, cls.__name__))
+    return _new(_pick(_module(place), shown, name), shown)
 
 
-def build_one(text: str, kind: type[_Found]) -> _Found:
+def build_one(text: str, kind: type[_T]) -> _T:
     """An object of the one class of this kind that ``FILE.py`` or ``FILE.py:Name`` defines."""
     place, name = _split(text)
     module = _import_file(Path(place).resolve(), place)
@@ -195,7 +184,7 @@ def _is_workload(thing: Any) -> TypeGuard[type[Workload]]:
     return inspect.isclass(thing) and issubclass(thing, Workload)
 
 
-def _new(cls: type[_Found], shown: str) -> _Found:
+def _new(cls: type[_T], shown: str) -> _T:
     try:
         return cls()
     except Exception as error:

@@ -32,7 +32,7 @@ from gevolve.evaluate.verdict import Evaluation
 from gevolve.evaluate.worker.trial import Trial
 from gevolve.patch import Patch
 from gevolve.workload.base import Case, Split
-from gevolve.workload.locate import line_of, load_workload
+from gevolve.workload.locate import line_of
 
 _GRACE = 5.0
 """Seconds after the deadline when a timer signal ends a worker that hangs."""
@@ -44,7 +44,7 @@ class Worker:
     def __init__(self, start: Start, main: int) -> None:
         self._start = start
         self._main = main
-        self._workload = load_workload(start.spec)
+        self._workload = start.spec.build()
         self._program = self._workload.restore(start.program)
         self._device = self._workload.device(start.device)
         self._trials: dict[Split, Trial] = {}

@@ -44,13 +44,16 @@ function = gevolve.load(Path(__file__).with_name("{file}"))
 # outputs = function(weights, images)
 print(function)
 '''
+_MODELS = {"jax": _JAX, "mlir": _MODEL, "bytecode": _MODEL}
 
 
-def kernel_script(loader: Loader, file: str, about: str, launches: Sequence[Launch]) -> str:
-    """A script that launches the kernels of a PTX or cubin file as the workload does; "" for none."""
-    return _KERNELS[loader](file, about, launches) if loader in _KERNELS else ""
+def script(form: str, loader: Loader, file: str, about: str, launches: Sequence[Launch]) -> str:
+    """A script that uses an exported file; empty if nothing loads this format, or nobody wants it.
 
-
-def model_script(form: str, file: str, about: str) -> str:
-    """A script that calls a model."""
-    return (_JAX if form == "jax" else _MODEL).format(file=file, about=about)
+    Kernels are launched as the workload launches them.
+    """
+    if form in ("ptx", "cubin") and loader in _KERNELS:
+        return _KERNELS[loader](file, about, launches)
+    if form in _MODELS and loader != "none":
+        return _MODELS[form].format(file=file, about=about)
+    return ""

@@ -6,7 +6,7 @@ const badge = (position, total) =>
 function changeSection(data) {
   const subject = data.subject;
   if (!subject) return null;
-  const small = subject.minimised,
+  const small = subject.minimized,
     explained = subject.explained;
   const validated = isValidated(data, subject.id);
   const lead = small ? minimalLead(small, validated) : searchLead(data, subject);

@@ -1,13 +1,14 @@
-"""Puts a page together from the stores of runs."""
+"""Writes the page of a run, or one that compares several."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gevolve.analyze.cost import costs_in
-from gevolve.errors import GevolveError, OptionError, one_line
+from gevolve.analyze.cost import costs
+from gevolve.errors import GevolveError, one_line
 from gevolve.export.files import write_text
 from gevolve.ir.llvm.names import demangle
 from gevolve.report.html.compare import compared
@@ -15,70 +16,70 @@ from gevolve.report.html.facts import facts
 from gevolve.report.html.follow import Follower
 from gevolve.report.html.page import render
 from gevolve.report.html.subject import Describer, take_apart
-from gevolve.run.store import Store
-from gevolve.workload.locate import load_workload
+from gevolve.run.run import Run, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from gevolve.workload.base import Workload
 
 PATCHES = 2_500_000
 """About so many characters are spent on the patches of variants; those ever on the front come first."""
 
 
-def write_report(runs: Sequence[Path], output: Path | None = None, *, cost: bool = True) -> Path:
+def report(
+    run: Run | str | Path,
+    *others: Run | str | Path,
+    output: str | Path | None = None,
+    cost: bool = True,
+) -> Path:
     """Write the page of a run, or of several to compare; returns where it is.
 
     Without `cost` nothing of the workload is loaded or run, and the page has no cost breakdown.
     """
-    if not runs:
-        raise OptionError("no run given; name the folder of a run")
-    if len(runs) == 1:
-        output = output or runs[0] / "report.html"
-        title, data = _single(runs[0], cost=cost)
+    folder = run.folder if isinstance(run, Run) else Path(run)
+    if others:
+        file = Path(output or folder.parent / "comparison.html")
+        title, data = compared([run, *others])
     else:
-        output = output or runs[0].parent / "comparison.html"
-        title, data = compared(runs)
-    write_text(output, render(title, data))
-    return output
+        file = Path(output or folder / "report.html")
+        with opened(run) as mine:
+            title, data = _single(mine, cost=cost)
+    write_text(file, render(title, data))
+    return file
 
 
-def _single(folder: Path, *, cost: bool) -> tuple[str, dict[str, Any]]:
-    with Store.open(folder, readonly=True) as store:
-        follower = Follower(store)
-        follower.read()
-        words = Describer(store, follower.config)
-        workload, obstacle = _workload(follower) if cost else (None, "")
-        data: dict[str, Any] = {
-            "kind": "run",
-            "run": facts(store, follower),
-            **follower.summary(words),
-            **logs(follower),
-            "subject": take_apart(store, follower, words, workload),
-        }
-        if cost and data["claim"]:
-            data |= _costs(store, follower, data["claim"]["id"], obstacle)
-    return f"gevolve: {follower.config.workload} on {follower.config.device}", data
+def _single(run: Run, *, cost: bool) -> tuple[str, dict[str, Any]]:
+    follower = Follower(run)
+    follower.read()
+    words = Describer(run)
+    workload, obstacle = _workload(run) if cost else (None, "")
+    data: dict[str, Any] = {
+        "kind": "run",
+        "run": facts(run),
+        **follower.summary(words),
+        **logs(follower),
+        "subject": take_apart(follower, words, workload),
+    }
+    if cost and data["claim"]:
+        data |= _costs(run, data["claim"]["id"], obstacle)
+    return f"gevolve: {run.config.workload} on {run.config.device}", data
 
 
-def _workload(follower: Follower) -> tuple[Workload | None, str]:
-    """The workload of the run, or why it cannot be had any more."""
+def _workload(run: Run) -> tuple[Workload | None, str]:
+    """The workload of the run, or why it cannot be loaded any more."""
     try:
-        return load_workload(follower.config.spec), ""
+        return run.workload, ""
     except GevolveError as error:
         return None, str(error)
 
 
-def _costs(store: Store, follower: Follower, name: str, obstacle: str) -> dict[str, Any]:
-    """Where the cycles go before and after, of the best validated variant on a modelled GPU."""
-    if not follower.config.device.startswith("sim:"):
+def _costs(run: Run, name: str, obstacle: str) -> dict[str, Any]:
+    """Where the cycles go before and after, of the best validated variant on a modeled GPU."""
+    if not run.config.device.startswith("sim:"):
         return {}
     if obstacle:
         return {"obstacle": obstacle}
     try:
-        found = costs_in(store, name)
+        found = costs(run, name)
         named = msgspec.structs.replace(
             found,
             before={demangle(kernel): total for kernel, total in found.before.items()},

@@ -6,26 +6,28 @@ from typing import TYPE_CHECKING, Any
 
 from gevolve.report.html.facts import facts
 from gevolve.report.html.follow import Follower
-from gevolve.run.store import Store
+from gevolve.run.run import opened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from gevolve.run.run import Run
 
-def compared(folders: Sequence[Path]) -> tuple[str, dict[str, Any]]:
+
+def compared(given: Sequence[Run | str | Path]) -> tuple[str, dict[str, Any]]:
     """The title and the data of a page that compares runs."""
-    runs = [_run(folder) for folder in folders]
+    runs = [_run(one) for one in given]
     workloads = sorted({run["run"]["workload"] for run in runs})
     return f"gevolve: {len(runs)} runs of {', '.join(workloads)}", {"kind": "compare", "runs": runs}
 
 
-def _run(folder: Path) -> dict[str, Any]:
-    with Store.open(folder, readonly=True) as store:
-        follower = Follower(store)
+def _run(given: Run | str | Path) -> dict[str, Any]:
+    with opened(given) as run:
+        follower = Follower(run)
         follower.read()
         summary = follower.summary(lambda _patch: [])
-        found = facts(store, follower)
+        found = facts(run)
     kept = (
         *("status", "evaluations", "seconds", "best", "claim", "candidate"),
         *("front", "checks", "history"),

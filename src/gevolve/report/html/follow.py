@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gevolve.analyze.kept import intervals, minimised
 from gevolve.errors import StoreError
 from gevolve.report.html.history import History
 from gevolve.report.html.kinds import Kinds
-from gevolve.run.config import read_config, settings_of
+from gevolve.run.standings import Standings
 from gevolve.run.store import format_id, parse_id
-from gevolve.run.tally import Tally, best_of, most_accurate
+from gevolve.run.summary import best_of, most_accurate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gevolve.analyze.findings import Interval
     from gevolve.evaluate.verdict import Evaluation
     from gevolve.patch import Patch
-    from gevolve.run.result import Entry
-    from gevolve.run.store import Row, Store
+    from gevolve.run.findings import Interval
+    from gevolve.run.run import Run
+    from gevolve.run.store import Row
+    from gevolve.run.summary import VariantSummary
 
 COLUMNS = ("id", "generation", "ratio", "error", "patch")
 """What a page knows of each working variant; `patch` holds positions in the log of edits."""
@@ -55,18 +55,18 @@ class Points:
 class Follower:
     """What a run amounts to so far."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self.config = read_config(store)
-        self.settings = settings_of(store, self.config)
-        self.tally = Tally(self.settings)
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._store = run.store
+        self.settings = run.settings
+        self.standings = Standings(self.settings)
         self.points = Points()
         self._next = 0
         """Every id below this one is known, ..."""
         self._ahead: set[int] = set()
         """... and these above it: verdicts do not come in the order of ids."""
         self._unedited: Evaluation | None = None
-        self._front: list[Entry] | None = None
+        self._front: list[VariantSummary] | None = None
         self._kinds = Kinds()
         self._history = History(self.settings.bound)
         self._generations: dict[int, Counter[str]] = defaultdict(Counter)
@@ -95,17 +95,17 @@ class Follower:
             fresh = True
             for id_, splits in checks.items():
                 for split, evaluation in splits.items():
-                    self.tally.validate(id_, split, evaluation)
+                    self.standings.validate(id_, split, evaluation)
                 failed = not all(one.ok for one in splits.values())
                 if failed and id_ > 0 and id_ not in self._struck:
                     self._struck.add(id_)
                     self._history.drop(id_)
-        measured = intervals(self._store)  # kept after the checks that it sums up
+        measured = self.run.findings.intervals  # kept after the checks that it sums up
         if measured != self._measured:
             self._measured = measured
             fresh = True
             for name, interval in measured.items():
-                self.tally.measure(parse_id(name), interval)
+                self.standings.measure(parse_id(name), interval)
         return fresh
 
     def _take(self, row: Row) -> None:
@@ -118,7 +118,7 @@ class Follower:
                 f"{self._store.folder}: variants were judged before the unedited program; "
                 "restore a copy of the run"
             )
-        self.tally.add(row.id, row.patch, evaluation)
+        self.standings.add(row.id, row.patch, evaluation)
         for stage, seconds in evaluation.seconds.items():
             self._stages[stage] += seconds
         numbers = self._kinds.add(row.id, row.patch, ok=evaluation.ok)
@@ -154,14 +154,14 @@ class Follower:
         return self._kinds.texts
 
     @property
-    def front(self) -> list[Entry]:
+    def front(self) -> list[VariantSummary]:
         """The front, fastest first."""
         if self._front is None:
-            self._front = self.tally.entries() if self.tally.started else []
+            self._front = self.standings.variants() if self.standings.started else []
         return self._front
 
     @property
-    def best(self) -> Entry | None:
+    def best(self) -> VariantSummary | None:
         """The fastest variant whose gain was validated: the only one to be called an improvement.
 
         It may have a minimal patch, which then stands for it.
@@ -169,15 +169,15 @@ class Follower:
         return self._source(best_of(self._minimal, exact=False))
 
     @property
-    def _minimal(self) -> list[Entry]:
+    def _minimal(self) -> list[VariantSummary]:
         """The front with minimal patches in the place of those that have one, as results show it."""
-        smaller = minimised(self._store)
+        smaller = self.run.findings.minimized
         return [
-            self.tally.minimal(self._store, entry) if entry.id in smaller else entry
+            self.standings.minimal(entry, self._store) if entry.id in smaller else entry
             for entry in self.front
         ]
 
-    def _source(self, shown: Entry | None) -> Entry | None:
+    def _source(self, shown: VariantSummary | None) -> VariantSummary | None:
         """The variant of the search that an entry, which may be a minimal patch, stands for."""
         pairs = zip(self.front, self._minimal, strict=True)
         return next((entry for entry, other in pairs if shown and other.id == shown.id), None)
@@ -186,7 +186,7 @@ class Follower:
         """All that may be called an improvement: the fastest, the fastest exact, the most accurate."""
         shown = self._minimal
         error = self._unedited.error if self._unedited else None
-        held_out = self.tally.error(0, "held-out") or 0.0
+        held_out = self.standings.error(0, "held-out") or 0.0
         claims = {
             "claim": best_of(shown, exact=False),
             "exact": best_of(shown, exact=True),
@@ -195,7 +195,7 @@ class Follower:
         return {name: entry and self._entry(entry) for name, entry in claims.items()}
 
     @property
-    def candidate(self) -> Entry | None:
+    def candidate(self) -> VariantSummary | None:
         """The fastest variant on the search cases, checked or not."""
         return next((entry for entry in self.front if entry.ratio < 1), None)
 
@@ -219,10 +219,10 @@ class Follower:
     def summary(self, words: Callable[[Patch], list[str]], room: int = WORDS) -> dict[str, Any]:
         """All but the logs, with about so many characters of edits in words."""
         steps = self._history.steps()  # first: `shown` follows from it
-        evaluations = self.tally.verdicts.total()
+        evaluations = self.standings.verdicts.total()
         seconds = self._store.get("seconds", float, 0.0)
         best, candidate = self.best, self.candidate
-        verdicts = sorted(self.tally.verdicts, key=lambda name: -self.tally.verdicts[name])
+        verdicts = sorted(self.standings.verdicts, key=lambda name: -self.standings.verdicts[name])
         return {
             "status": self._store.get("status", str, "stopped"),
             "evaluations": evaluations,
@@ -235,7 +235,7 @@ class Follower:
             "checks": {format_id(id_): self._checked(id_) for id_ in self.checks},
             "measured": msgspec.to_builtins(self._measured),
             "history": steps,
-            "verdicts": {name: self.tally.verdicts[name] for name in verdicts},
+            "verdicts": {name: self.standings.verdicts[name] for name in verdicts},
             "examples": {
                 verdict: [format_id(id_), detail[:400]]
                 for verdict, (id_, detail) in self._examples.items()
@@ -250,7 +250,7 @@ class Follower:
             "words": self._words(words, room),
         }
 
-    def _table(self, best: Entry | None) -> list[dict[str, Any]]:
+    def _table(self, best: VariantSummary | None) -> list[dict[str, Any]]:
         """Which kinds of edit paid."""
         reached = {number for id_ in self._history.ever for number in self._numbers[id_]}
         held = self._numbers.get(parse_id(best.id), []) if best else []
@@ -262,10 +262,10 @@ class Follower:
         return {
             "time": self._unedited.time,
             "error": self._unedited.error,
-            "heldOutError": self.tally.error(0, "held-out"),
+            "heldOutError": self.standings.error(0, "held-out"),
         }
 
-    def _entry(self, entry: Entry) -> dict[str, Any]:
+    def _entry(self, entry: VariantSummary) -> dict[str, Any]:
         return {
             "id": entry.id,
             "ratio": entry.ratio,

@@ -8,18 +8,10 @@ import numpy as np
 
 from gevolve.run.store import format_id
 from gevolve.search import nsga2
+from gevolve.search.individual import pareto
 
 Point: TypeAlias = tuple[float, float, int, int]
 """Ratio, error (0 where that is rounding), number of edits, id."""
-
-
-def pareto(points: list[Point]) -> list[Point]:
-    """Those that no other dominates, fastest first; of equals, the one with the fewest edits."""
-    best: list[Point] = []
-    for point in sorted(points):
-        if not best or point[1] < best[-1][1]:
-            best.append(point)
-    return best
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +73,7 @@ class History:
         return columns
 
     def _step(self, points: list[Point], before: _Step | None) -> _Step:
-        front = pareto([*(before.front if before else ()), *points])
+        front = pareto([*(before.front if before else ()), *points], lambda point: point)
         self.ever.update(point[3] for point in front)
         old = before.front if before else []
         if before is not None and front == old:

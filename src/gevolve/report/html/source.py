@@ -10,9 +10,9 @@ from gevolve.errors import GevolveError
 from gevolve.workload.base import KernelWorkload
 
 if TYPE_CHECKING:
-    from gevolve.run.store import Store
+    from gevolve.run.run import Run
     from gevolve.workload.base import Workload
-    from gevolve.workload.locate import Spec
+    from gevolve.workload.locate import Location
 
 WHOLE = 200
 """A file of up to this many lines is shown whole; of a longer one, what lies around the edits."""
@@ -22,35 +22,33 @@ LARGEST = 1 << 20
 Places = dict[str, dict[int, list[int]]]
 
 
-def marked_source(
-    store: Store, spec: Spec, workload: Workload | None, places: Places
-) -> list[dict[str, Any]]:
+def marked_source(run: Run, workload: Workload | None, places: Places) -> list[dict[str, Any]]:
     """Each file that can be found: runs of ``[number, text, edits]``.
 
     With the workload at hand it is also known whether the source is still what the run was made of.
     """
-    unchanged = _unchanged(store, workload)
+    unchanged = _unchanged(run, workload)
     files: list[dict[str, Any]] = []
     for name, lines in places.items():
-        text = _read(name, spec, workload)
+        text = _read(name, run.config.location, workload)
         if text is not None and max(lines) <= len(text):
             files.append({"name": name, "unchanged": unchanged, "runs": _runs(text, lines)})
     return files
 
 
-def _unchanged(store: Store, workload: Workload | None) -> bool | None:
+def _unchanged(run: Run, workload: Workload | None) -> bool | None:
     """Whether the source still gives the program of the run; None if that is not known."""
     if workload is None:
         return None
     try:
-        return workload.load().digest == store.program_digest
+        return workload.load().digest == run.store.program_digest
     except GevolveError:
         return False
 
 
-def _read(name: str, spec: Spec, workload: Workload | None) -> list[str] | None:
+def _read(name: str, location: Location, workload: Workload | None) -> list[str] | None:
     """The lines of a source file that lies where the workload has it, or beside the workload."""
-    choices = [folder / name for folder in _folders(spec)]
+    choices = [folder / name for folder in _folders(location)]
     if isinstance(workload, KernelWorkload) and workload.source:
         choices = [path for path in (workload.path(),) if path.name == name] + choices
     for path in choices:
@@ -62,13 +60,13 @@ def _read(name: str, spec: Spec, workload: Workload | None) -> list[str] | None:
     return None
 
 
-def _folders(spec: Spec) -> list[Path]:
-    if spec.place.endswith(".py"):
-        return [Path(spec.place).parent]
-    if not spec.place.startswith("gevolve."):  # to look for it would import its parent
+def _folders(location: Location) -> list[Path]:
+    if location.place.endswith(".py"):
+        return [Path(location.place).parent]
+    if not location.place.startswith("gevolve."):  # to look for it would import its parent
         return []
     try:
-        found = importlib.util.find_spec(spec.place)
+        found = importlib.util.find_spec(location.place)
     except (ImportError, ValueError):
         return []
     return [Path(found.origin).parent] if found and found.origin else []

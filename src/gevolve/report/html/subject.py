@@ -10,30 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gevolve.analyze.kept import explained, minimised
 from gevolve.errors import GevolveError, PatchError
-from gevolve.ir import restore
 from gevolve.program import Change
 from gevolve.report.html.diff import side_by_side
 from gevolve.report.html.source import marked_source
-from gevolve.run.store import parse_id
 
 if TYPE_CHECKING:
-    from gevolve.analyze.findings import Minimised
     from gevolve.patch import Edit, Patch
     from gevolve.program import Program
     from gevolve.report.html.follow import Follower
-    from gevolve.run.config import Config
-    from gevolve.run.result import Entry
-    from gevolve.run.store import Store
+    from gevolve.run.findings import Minimized
+    from gevolve.run.run import Run
+    from gevolve.run.summary import VariantSummary
     from gevolve.workload.base import Workload
 
 
 class Describer:
     """Says edits in words; in their text form where the program cannot be read here."""
 
-    def __init__(self, store: Store, config: Config) -> None:
-        self.program = _restore(store, config)
+    def __init__(self, run: Run) -> None:
+        self.program = _program(run)
         self._known: dict[Edit, Change] = {}
 
     def __call__(self, patch: Patch) -> list[str]:
@@ -48,49 +44,49 @@ class Describer:
         return [self._known[edit] for edit in patch]
 
 
-def _restore(store: Store, config: Config) -> Program | None:
+def _program(run: Run) -> Program | None:
     """The program of a run, if what reads its IR is installed."""
     try:
-        return restore(config.ir, store.program_text)
+        return run.program
     except (GevolveError, ImportError):
         return None
 
 
-def _minimal(store: Store, entry: Entry | None) -> Minimised | None:
-    """The minimal patch of this variant; if it has none, the fastest that there is."""
-    found = minimised(store)
+def _minimal(run: Run, entry: VariantSummary | None) -> Minimized | None:
+    """The minimal patch of this variant; if it has none, the fastest minimal patch that there is."""
+    found = run.findings.minimized
     if entry is not None and entry.id in found:
         return found[entry.id]
     return min(found.values(), key=lambda one: (one.ratio_after, one.id), default=None)
 
 
-def newest(store: Store, follower: Follower) -> tuple[object, ...]:
+def newest(follower: Follower) -> tuple[object, ...]:
     """Changes when there is something else, or something more, to take apart."""
-    entry = follower.best or follower.candidate
-    return entry and entry.id, len(minimised(store)), len(explained(store))
+    entry, findings = follower.best or follower.candidate, follower.run.findings
+    return entry and entry.id, len(findings.minimized), len(findings.explanations)
 
 
 def take_apart(
-    store: Store, follower: Follower, words: Describer, workload: Workload | None
+    follower: Follower, words: Describer, workload: Workload | None
 ) -> dict[str, Any] | None:
     """All about the variant; None if nothing is faster than the unedited program yet."""
+    run, store = follower.run, follower.run.store
     entry = follower.best or follower.candidate
-    minimal = _minimal(store, entry)
+    minimal = _minimal(run, entry)
     if minimal is not None:
         id_, role = minimal.id, "minimal"
     elif entry is not None:
         id_, role = entry.id, "best" if follower.best else "candidate"
     else:
         return None
-    row = store.variant(parse_id(id_))
+    row = run.variant(id_)
     sentences = words(row.patch)
     lines = [list(change.lines) for change in words.changes(row.patch)]
-    apart = explained(store).get(id_)
+    apart = run.findings.explanations.get(id_)
     if apart is not None and len(apart.edits) == len(row.patch):
-        sentences = [story.sentence for story in apart.edits]
+        sentences = [one.sentence for one in apart.edits]
         lines = [
-            [*mine, story.line, *story.lines]
-            for mine, story in zip(lines, apart.edits, strict=True)
+            [*mine, one.line, *one.lines] for mine, one in zip(lines, apart.edits, strict=True)
         ]
     return {
         "id": id_,
@@ -100,9 +96,9 @@ def take_apart(
         "verdict": row.evaluation.verdict.value,
         "ratio": follower.ratio(row.evaluation, store.variant(0).evaluation),
         "error": row.evaluation.error,
-        "minimised": msgspec.to_builtins(minimal),
+        "minimized": msgspec.to_builtins(minimal),
         "explained": msgspec.to_builtins(apart),
-        "source": marked_source(store, follower.config.spec, workload, _by_file(lines)),
+        "source": marked_source(run, workload, _by_file(lines)),
         "diff": _diff(words.program, row.patch) if words.program else None,
     }
 

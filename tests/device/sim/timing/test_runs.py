@@ -14,7 +14,7 @@ from gevolve.device.cost import KernelCost
 from gevolve.device.registry import open_device
 from gevolve.device.sim.timing import KINDS, Timing, by_kernel, gpus, load_gpu
 from gevolve.suite import KERNELS
-from gevolve.workload.locate import find
+from gevolve.workload.locate import locate
 from tests import ROOT
 from tests.device.sim.timing.timed import at, kernel, timed
 
@@ -113,7 +113,7 @@ def test_every_process_says_the_same():
 @pytest.mark.parametrize("gpu", gpus())
 @pytest.mark.parametrize("name", KERNELS)
 def test_every_kernel_of_the_suite_has_a_time_on_every_gpu(name, gpu):
-    workload = find(name).workload
+    workload = locate(name)
     device = open_device(f"sim:{gpu}")
     opened = device.open(artefact(name), Limits())
     workload.run(opened, workload.cases("search")[0])
@@ -129,7 +129,7 @@ def test_every_kernel_of_the_suite_has_a_time_on_every_gpu(name, gpu):
 
 @cache
 def artefact(name: str) -> bytes:
-    return open_device("sim").build(find(name).workload.load().text)
+    return open_device("sim").build(locate(name).load().text)
 
 
 def test_many_launches_are_replayed_as_they_come():

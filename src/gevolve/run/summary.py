@@ -6,11 +6,11 @@ from typing import Any
 
 import msgspec
 
-from gevolve.analyze.findings import Interval
+from gevolve.run.findings import Interval
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One variant of the result."""
+class VariantSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One variant of a summary."""
 
     id: str
     """Its name in the run, such as ``v17``; ``v0`` is the unedited program, ``m3`` a minimal patch."""
@@ -32,9 +32,14 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """Its ratio on the large case, on which only the best variants are tried."""
     patch: str
 
+    @property
+    def gains(self) -> bool:
+        """Whether it is faster than the unedited program, in the search and on unseen cases."""
+        return self.ratio < 1 and self.interval is not None and self.interval.high < 1
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """One run's summary; `best` is None until a validated variant is faster than the baseline."""
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run has found; `best` is None until a validated variant beats the unedited program."""
 
     workload: str
     device: str
@@ -43,14 +48,14 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     verdicts: dict[str, int]
     baseline: Mapping[str, float]
-    best: Entry | None
+    best: VariantSummary | None
     """The fastest validated variant within the tolerance."""
-    best_exact: Entry | None
+    best_exact: VariantSummary | None
     """The fastest validated variant that is exact."""
-    most_accurate: Entry | None = None
+    most_accurate: VariantSummary | None = None
     """The variant with the least error that is no slower; None unless the unedited program has any."""
-    front: list[Entry]
-    """No other variant is both faster and more exact; fastest first."""
+    front: list[VariantSummary]
+    """The Pareto front: no other variant is both faster and more exact; fastest first."""
     generations: int
     tolerance: float
     status: str
@@ -68,3 +73,27 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
     def as_dict(self) -> dict[str, Any]:
         return msgspec.to_builtins(self)
+
+
+def best_of(variants: list[VariantSummary], *, exact: bool) -> VariantSummary | None:
+    """The fastest variant with a validated gain; `variants` are sorted, fastest first."""
+    return next((one for one in variants if one.gains and (one.exact or not exact)), None)
+
+
+def most_accurate(
+    variants: list[VariantSummary], error: float, held_out: float
+) -> VariantSummary | None:
+    """The validated variant with the least error that is no slower than the unedited program.
+
+    It must have less error than the unedited program both in the search and on held-out data.
+    """
+    better = (
+        one
+        for one in variants
+        if one.interval is not None
+        and one.interval.low <= 1
+        and one.error < error
+        and one.held_out_error is not None
+        and one.held_out_error < held_out
+    )
+    return min(better, key=lambda one: one.error, default=None)

@@ -1,9 +1,10 @@
 """What the evaluations amount to: counts, the front, and who leaves it."""
 
-from gevolve.analyze.findings import Interval
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Patch
-from gevolve.run.tally import Tally, best_of, most_accurate
+from gevolve.run.findings import Interval
+from gevolve.run.standings import Standings
+from gevolve.run.summary import best_of, most_accurate
 from gevolve.search import Settings
 
 
@@ -18,8 +19,8 @@ def measured(value, low=None, high=None, runs=1):
 WRONG = Evaluation(verdict=Verdict.WRONG)
 
 
-def tally():
-    counted = Tally(Settings(tolerance=0.1, rounding=1e-5))
+def standings():
+    counted = Standings(Settings(tolerance=0.1, rounding=1e-5))
     counted.add(0, Patch(), ok(100.0, 1e-7))
     counted.add(1, Patch.parse("delete i1 #1"), ok(80.0))
     counted.add(2, Patch.parse("delete i2 #1"), ok(50.0, 0.05))
@@ -29,74 +30,74 @@ def tally():
 
 
 def test_counts_and_front():
-    counted = tally()
+    counted = standings()
     assert dict(counted.verdicts) == {"ok": 3, "wrong": 1}
-    assert [entry.id for entry in counted.entries()] == ["v2", "v1"]
-    assert [entry.exact for entry in counted.entries()] == [False, True]
-    assert [entry.ratio for entry in counted.entries()] == [0.5, 0.8]
+    assert [entry.id for entry in counted.variants()] == ["v2", "v1"]
+    assert [entry.exact for entry in counted.variants()] == [False, True]
+    assert [entry.ratio for entry in counted.variants()] == [0.5, 0.8]
 
 
 def test_nothing_unvalidated_is_called_best():
-    counted = tally()
-    assert best_of(counted.entries(), exact=False) is None
+    counted = standings()
+    assert best_of(counted.variants(), exact=False) is None
     counted.validate(1, "held-out", ok(8.0))
-    assert best_of(counted.entries(), exact=False) is None, "passed, but was not measured"
+    assert best_of(counted.variants(), exact=False) is None, "passed, but was not measured"
     counted.measure(1, measured(0.8))
-    assert best_of(counted.entries(), exact=False).id == "v1"
+    assert best_of(counted.variants(), exact=False).id == "v1"
     counted.validate(0, "held-out", ok(10.0))
-    assert best_of(counted.entries(), exact=True).held_out == 0.8
+    assert best_of(counted.variants(), exact=True).held_out == 0.8
 
 
 def test_a_variant_that_fails_elsewhere_leaves_and_the_next_is_tried():
-    counted = tally()
+    counted = standings()
     assert [id_ for id_, _ in counted.unchecked("held-out")] == [2, 1]
     counted.validate(2, "held-out", ok(5.0))
     counted.validate(1, "held-out", WRONG)
-    assert [entry.id for entry in counted.entries()] == ["v2", "v4"]
+    assert [entry.id for entry in counted.variants()] == ["v2", "v4"]
     assert [id_ for id_, _ in counted.unchecked("held-out")] == [4]
     counted.validate(4, "held-out", ok(9.0))
     counted.measure(4, measured(0.9))
     assert [id_ for id_, _ in counted.unchecked("large")] == [2, 4]
     counted.validate(4, "large", WRONG)
-    assert best_of(counted.entries(), exact=True) is None
-    assert counted.entries()[-1].id == "v0", "the unedited program is what is left"
+    assert best_of(counted.variants(), exact=True) is None
+    assert counted.variants()[-1].id == "v0", "the unedited program is what is left"
 
 
 def test_a_gain_is_one_only_if_all_of_its_interval_is():
-    counted = tally()
+    counted = standings()
     counted.measure(1, measured(0.99, 0.97, 1.01, runs=16))
-    assert best_of(counted.entries(), exact=True) is None
-    assert [entry.validated for entry in counted.entries()] == [False, False]
+    assert best_of(counted.variants(), exact=True) is None
+    assert [entry.validated for entry in counted.variants()] == [False, False]
     counted.measure(4, measured(0.95, 0.94, 0.96, runs=9))
-    assert best_of(counted.entries(), exact=True).id == "v4"
+    assert best_of(counted.variants(), exact=True).id == "v4"
 
 
 def test_where_times_vary_the_longer_measurement_replaces_the_lucky_one():
-    counted = tally()
+    counted = standings()
     counted.measure(1, measured(1.01, 1.0, 1.02, runs=5))
-    assert [entry.id for entry in counted.entries()] == ["v2", "v4"]
+    assert [entry.id for entry in counted.variants()] == ["v2", "v4"]
     counted.measure(4, measured(0.93, runs=1))
-    assert counted.entries()[1].ratio == 0.9, "what never varies stays as it is"
+    assert counted.variants()[1].ratio == 0.9, "what never varies stays as it is"
 
 
 def test_what_failed_is_not_validated_however_it_was_measured():
-    counted = tally()
+    counted = standings()
     counted.measure(1, measured(0.8))
     counted.validate(1, "fresh", WRONG)
-    assert best_of(counted.entries(), exact=False) is None
-    assert [entry.id for entry in counted.entries()] == ["v2", "v4"]
+    assert best_of(counted.variants(), exact=False) is None
+    assert [entry.id for entry in counted.variants()] == ["v2", "v4"]
 
 
 def test_slower_than_the_unedited_program_is_no_best():
-    counted = Tally(Settings())
+    counted = Standings(Settings())
     counted.add(0, Patch(), ok(100.0))
     counted.add(1, Patch.parse("delete i1 #1"), ok(100.0))
     counted.validate(1, "held-out", ok(1.0))
-    assert best_of(counted.entries(), exact=True) is None
+    assert best_of(counted.variants(), exact=True) is None
 
 
 def test_what_failed_takes_its_clones_along_but_not_the_unedited_program():
-    counted = Tally(Settings(tolerance=0.1, rounding=1e-5))
+    counted = Standings(Settings(tolerance=0.1, rounding=1e-5))
     for id_, text, time, code in [
         (0, "", 100.0, "a"),
         (1, "delete i1 #1", 50.0, "b"),
@@ -107,20 +108,20 @@ def test_what_failed_takes_its_clones_along_but_not_the_unedited_program():
         judged = Evaluation(verdict=Verdict.OK, time=time, error=0.0, artefact=code)
         counted.add(id_, Patch.parse(text), judged)
     counted.validate(1, "held-out", WRONG)
-    assert [entry.id for entry in counted.entries()] == ["v3"]
+    assert [entry.id for entry in counted.variants()] == ["v3"]
     counted.validate(3, "held-out", WRONG)
-    assert [entry.id for entry in counted.entries()] == ["v4"]
+    assert [entry.id for entry in counted.variants()] == ["v4"]
     counted.validate(4, "held-out", WRONG)
-    assert [entry.id for entry in counted.entries()] == ["v0"]
+    assert [entry.id for entry in counted.variants()] == ["v0"]
 
 
 def test_the_least_error_must_hold_elsewhere_and_cost_no_time():
-    counted = Tally(Settings(tolerance=0.2))
+    counted = Standings(Settings(tolerance=0.2))
     counted.add(0, Patch(), ok(1.0, 0.10))
     counted.add(1, Patch.parse("delete i1 #1"), ok(0.99, 0.08))
     counted.add(2, Patch.parse("delete i2 #1"), ok(1.2, 0.05))
     for id_, ratio in ((1, 0.99), (2, 1.2)):
         counted.validate(id_, "held-out", ok(ratio, 0.07))
         counted.measure(id_, measured(ratio))
-    assert most_accurate(counted.entries(), 0.10, 0.09).id == "v1"
-    assert most_accurate(counted.entries(), 0.10, 0.06) is None
+    assert most_accurate(counted.variants(), 0.10, 0.09).id == "v1"
+    assert most_accurate(counted.variants(), 0.10, 0.06) is None

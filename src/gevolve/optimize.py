@@ -1,0 +1,114 @@
+"""Starts a search, or goes on with one: what ``gevolve run`` and ``gevolve resume`` do."""
+
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from gevolve.analyze.conclude import conclude
+from gevolve.analyze.session import Session
+from gevolve.errors import OptionError
+from gevolve.run.config import Config
+from gevolve.run.loop import Loop, Watch
+from gevolve.run.options import Options
+from gevolve.run.run import Run
+from gevolve.run.summary import Summary
+from gevolve.workload.base import Workload
+from gevolve.workload.locate import locate, location_of
+
+MEASURE = 90.0
+"""Seconds for measuring the front at the end, where times vary; a fifth of the run if that is more."""
+_PACKAGES = {"llvm": ("llvmlite", "ziglang"), "stablehlo": ("jax", "jaxlib")}
+"""What a result depends on besides gevolve and NumPy, by IR."""
+
+
+def optimize(
+    workload: str | Path | Workload,
+    options: Options | None = None,
+    *,
+    watch: Watch | None = None,
+    **more: Any,
+) -> Summary:
+    """Evolve a workload's program; what the command line's ``gevolve run`` does.
+
+    `workload` is an object, a path such as ``"stencil.py:Stencil"`` or the name of a suite workload.
+    Options may be given one by one: ``optimize("hotspot", evals=500, settings={"crossover": 0.5})``.
+    """
+    if options is not None and more:
+        raise OptionError("give either an Options object or single options, not both")
+    options = options or Options.of(more)
+    chosen = workload if isinstance(workload, Workload) else locate(str(workload))
+    with Run.create(
+        options.out or _new_folder(chosen.name), _config(chosen, options), chosen
+    ) as run:
+        return _search(run, watch)
+
+
+def resume(
+    folder: str | Path,
+    *,
+    evals: int | None = None,
+    time: float | None = None,
+    workers: int | None = None,
+    watch: Watch | None = None,
+) -> Summary:
+    """Go on with a run until its budget, or a new one, is used."""
+    with Run.open(folder, writable=True) as run:
+        if evals is not None or time is not None:
+            run.config = msgspec.structs.replace(run.config, evals=evals, time=time)
+        if workers is not None:
+            run.config = msgspec.structs.replace(run.config, workers=workers)
+        return _search(run, watch)
+
+
+def _config(workload: Workload, options: Options) -> Config:
+    config = Config(
+        workload=workload.name,
+        location=location_of(workload),
+        ir=workload.ir,
+        rounding=workload.rounding,
+        device=options.device or workload.default_device,
+        seed=options.seed,
+        tolerance=workload.tolerance if options.tolerance is None else options.tolerance,
+        search=options.search,
+        preset=options.preset,
+        settings=options.chosen_settings,
+        evals=options.evals,
+        time=options.time,
+        workers=options.workers,
+        referee=options.referee,
+        versions={name: version(name) for name in ("gevolve", "numpy", *_PACKAGES[workload.ir])},
+    )
+    config.search_settings(0.0)  # a wrong setting is refused before anything is written
+    return config
+
+
+def _search(run: Run, watch: Watch | None) -> Summary:
+    """Search until the budget is used, then check what was found."""
+    loop = Loop(run, watch)
+    with loop.stoppable(), run.evaluator() as evaluator:
+        complete = loop.search(evaluator)
+        session = Session(
+            run=run,
+            evaluator=evaluator,
+            standings=loop.standings,
+            seconds=max(MEASURE, loop.seconds / 4),
+            say=lambda stage: loop.show(f"{stage}; Ctrl-C to leave it there"),
+        )
+        conclude(session, whole=complete)
+    run.store.set("seconds", loop.seconds)
+    run.store.set("status", "finished" if complete else "stopped")
+    return run.summary()
+
+
+def _new_folder(name: str) -> Path:
+    """A folder under runs/ that does not exist yet."""
+    stem = f"{name.lower()}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    folder = Path("runs") / stem
+    number = 2
+    while folder.exists():
+        folder = Path("runs") / f"{stem}-{number}"
+        number += 1
+    return folder

@@ -1,0 +1,147 @@
+"""What analyses have found out about the variants of a run, and how its store keeps it."""
+
+import msgspec
+
+from gevolve.run.store import Store
+
+
+class Interval(msgspec.Struct, frozen=True, kw_only=True):
+    """A measured time over the unedited program's, with its confidence bounds."""
+
+    value: float
+    low: float
+    high: float
+    runs: int
+    """How many measurements it comes from; on a deterministic device one is enough."""
+    settled: bool = True
+    """Whether the bounds came as close together as they were meant to."""
+
+
+class Validation(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one variant on inputs that the search never used."""
+
+    id: str
+    passed: list[str]
+    """The splits, and the referee, that it passed on."""
+    failed: str = ""
+    """The one that it failed on, if any; it is then removed from the front."""
+    why: str = ""
+    """The verdict there, and on which input."""
+    interval: Interval | None = None
+    """How much faster it is on them; None unless it passed on all."""
+
+    @property
+    def gain(self) -> bool:
+        """Whether it may be called faster."""
+        return self.interval is not None and self.interval.high < 1
+
+
+class Effect(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one patch on the search cases."""
+
+    verdict: str
+    ratio: float | None = None
+    error: float | None = None
+
+
+class Minimized(msgspec.Struct, frozen=True, kw_only=True):
+    """A patch without the edits that it does not need."""
+
+    source: str
+    """The variant that it came from, such as ``v412``."""
+    id: str
+    """The variant that it is, such as ``m3``."""
+    before: int
+    """Edits of the source."""
+    after: int
+    """Edits that are left."""
+    ratio_before: float
+    ratio_after: float
+    evaluations: int
+    """How many patches were judged to find it."""
+
+
+class ExplainedEdit(msgspec.Struct, frozen=True, kw_only=True):
+    """One edit of a minimal patch, and what it is good for."""
+
+    edit: str
+    """Its text form."""
+    sentence: str
+    """What it does, plainly, such as ``removes the barrier at hotspot.cu:44``."""
+    theme: str
+    """The recognizable class, such as ``barrier removed``; empty if there is none."""
+    line: str
+    """The source line, such as ``hotspot.cu:44``; empty if it is not known."""
+    lines: list[str] = []
+    """All source lines that it is about, this one first."""
+    alone: Effect
+    """With this edit only."""
+    without: Effect
+    """With all edits but this one."""
+    changes: dict[str, float] = {}
+    """What it changes in each term of the cost (cycles by kind, or flops and bytes), as a share."""
+
+
+class EditPair(msgspec.Struct, frozen=True, kw_only=True):
+    """Two edits applied together."""
+
+    first: int
+    second: int
+    """Their positions in the minimal patch."""
+    effect: Effect
+    expected: float | None
+    """The ratio that the two would have if neither mattered to the other."""
+    relation: str
+    """``independent``, ``together`` (only both pay or run), ``overlap`` (one makes the other idle)
+    or ``clash`` (each works alone, both do not)."""
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """A minimal patch, edit by edit."""
+
+    id: str
+    edits: list[ExplainedEdit]
+    pairs: list[EditPair]
+    groups: list[list[int]]
+    """Edits that belong together, by position; the groups are independent of each other."""
+
+
+class Findings:
+    """The findings in a run's store, each kind under one name."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @property
+    def intervals(self) -> dict[str, Interval]:
+        """The measured ratios of all variants that passed every check, by id."""
+        return self._store.get("intervals", dict[str, Interval], {})
+
+    def add_intervals(self, measured: dict[str, Interval]) -> None:
+        self._store.set("intervals", {**self.intervals, **measured})
+
+    @property
+    def minimized(self) -> dict[str, Minimized]:
+        """Minimal patches, by the id of the variant that each came from."""
+        return self._store.get("minimized", dict[str, Minimized], {})
+
+    def add_minimized(self, found: Minimized) -> None:
+        self._store.set("minimized", {**self.minimized, found.source: found})
+
+    @property
+    def explanations(self) -> dict[str, Explanation]:
+        """Explanations, by the id of the variant."""
+        return self._store.get("explanations", dict[str, Explanation], {})
+
+    def add_explanation(self, found: Explanation) -> None:
+        self._store.set("explanations", {**self.explanations, found.id: found})
+
+    @property
+    def draw(self) -> int:
+        """Which draw of fresh cases was used last; the one at the end of a search is 0."""
+        return self._store.get("draws", int, 0)
+
+    def new_draw(self) -> int:
+        """The number of a draw of fresh cases that this run has not seen."""
+        self._store.set("draws", self.draw + 1)
+        return self.draw

@@ -1,0 +1,163 @@
+"""The standings of a run: how many variants got each verdict, and which are on the Pareto front.
+
+They are updated as evaluations come in, from a search that goes on or from a store.
+"""
+
+from collections import Counter
+from dataclasses import replace
+
+from gevolve.evaluate.verdict import Evaluation
+from gevolve.patch import Patch
+from gevolve.run.findings import Findings, Interval
+from gevolve.run.store import Store, format_id, parse_id
+from gevolve.run.summary import VariantSummary
+from gevolve.search import Individual, Settings, front
+from gevolve.search.individual import admit
+
+KEPT = 0.9
+"""The share of the gain that a minimal patch must keep on cases that the search never used."""
+
+
+class Standings:
+    """What the evaluations so far amount to."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.verdicts: Counter[str] = Counter()
+        """How many variants got each verdict, without the unedited program."""
+        self._alive: dict[int, Individual] = {}
+        self._ids: dict[str, int] = {}
+        self._front: list[Individual] = []
+        self._checks: dict[int, dict[str, Evaluation]] = {}
+        self._intervals: dict[int, Interval] = {}
+
+    @classmethod
+    def read(cls, store: Store, settings: Settings) -> "Standings":
+        """The standings of all that a store holds."""
+        standings = cls(settings)
+        for row in store.evaluations():
+            standings.add(row.id, row.patch, row.evaluation)
+        for id_, splits in store.all_validations().items():
+            for split, evaluation in splits.items():
+                standings.validate(id_, split, evaluation)
+        for name, interval in Findings(store).intervals.items():
+            standings.measure(parse_id(name), interval)
+        return standings
+
+    def add(self, id_: int, patch: Patch, evaluation: Evaluation) -> None:
+        """Count one evaluation; the unedited program's must come first."""
+        if patch.edits:
+            self.verdicts[evaluation.verdict.value] += 1
+        individual = admit(patch, evaluation, self._settings)
+        if individual is not None:
+            self._alive[id_] = individual
+            self._ids[str(patch)] = id_
+            self._front = front([*self._front, individual])
+
+    def validate(self, id_: int, split: str, evaluation: Evaluation) -> None:
+        """Take note of how a variant did on other cases.
+
+        One that failed leaves the front, and with it all others that compile to the same code.
+        """
+        self._checks.setdefault(id_, {})[split] = evaluation
+        if evaluation.ok or (gone := self._alive.pop(id_, None)) is None:
+            return
+        same = gone.evaluation.identity
+        self._alive = {
+            other: one
+            for other, one in self._alive.items()
+            if not same or one.evaluation.identity != same or not one.patch.edits
+        }
+        self._front = front(self._alive.values())
+
+    def measure(self, id_: int, interval: Interval) -> None:
+        """Take note of the ratio that a variant has on cases that the search never used.
+
+        Where times vary, a search picks what was lucky, so the longer measurement replaces the
+        search's. It also does for a variant that is fast on the search cases only, which must not
+        hide one that is fast elsewhere.
+        """
+        self._intervals[id_] = interval
+        one = self._alive.get(id_)
+        if one is not None and (
+            interval.runs > 1 or interval.value >= 1 > one.time / self.baseline.time
+        ):
+            self._alive[id_] = replace(one, time=interval.value * self.baseline.time)
+            self._front = front(self._alive.values())
+
+    @property
+    def started(self) -> bool:
+        """Whether the unedited program was judged, without which nothing can be said."""
+        return 0 in self._alive
+
+    @property
+    def baseline(self) -> Individual:
+        """The unedited program."""
+        return self._alive[0]
+
+    @property
+    def front(self) -> list[tuple[int, Individual]]:
+        """The front with ids, fastest first."""
+        return [(self._ids[str(one.patch)], one) for one in self._front]
+
+    def unchecked(self, split: str) -> list[tuple[int, Patch]]:
+        """What is left to try on a split: the whole front, or on ``large`` the best of it."""
+        members = [(id_, one) for id_, one in self.front if one.patch.edits]
+        if split == "large":
+            exact = [(id_, one) for id_, one in members if one.error <= self.baseline.error]
+            members = list(dict([*members[:1], *exact[:1]]).items())
+        return [(id_, one.patch) for id_, one in members if split not in self._checks.get(id_, ())]
+
+    def error(self, id_: int, split: str) -> float | None:
+        """A variant's error on another split, if it was tried there."""
+        mine = self._checks.get(id_, {}).get(split)
+        return None if mine is None else mine.error
+
+    def variants(self) -> list[VariantSummary]:
+        """The front as summaries show it."""
+        return [self._describe(id_, one) for id_, one in self.front]
+
+    def minimal(self, variant: VariantSummary, store: Store) -> VariantSummary:
+        """The minimal patch of a variant; the variant itself if no minimal patch is as good.
+
+        It must have passed all checks, and kept the gain on cases that neither was found with.
+        """
+        found = Findings(store).minimized.get(variant.id)
+        if found is None:
+            return variant
+        row = store.variant(parse_id(found.id))
+        one = admit(row.patch, row.evaluation, self._settings)
+        smaller = variant if one is None else self._describe(row.id, one)
+        if smaller.interval is None:
+            return variant
+        if variant.interval and _gain(smaller.interval) < KEPT * _gain(variant.interval):
+            return variant
+        return smaller
+
+    def _describe(self, id_: int, one: Individual) -> VariantSummary:
+        failed = any(not evaluation.ok for evaluation in self._checks.get(id_, {}).values())
+        interval = None if failed else self._intervals.get(id_)
+        return VariantSummary(
+            id=format_id(id_),
+            time=one.time,
+            ratio=one.time / self.baseline.time if self.baseline.time else 1.0,
+            error=one.evaluation.error or 0.0,
+            exact=one.error <= self.baseline.error,
+            edits=len(one.patch),
+            validated=interval is not None or not one.patch.edits,
+            interval=interval,
+            held_out=self._ratio(id_, "held-out"),
+            held_out_error=self.error(id_, "held-out"),
+            large=self._ratio(id_, "large"),
+            patch=str(one.patch),
+        )
+
+    def _ratio(self, id_: int, split: str) -> float | None:
+        mine, unedited = (self._checks.get(n, {}).get(split) for n in (id_, 0))
+        if mine is None or unedited is None or not mine.time or not unedited.time:
+            return None
+        return mine.time / unedited.time
+
+
+def _gain(interval: Interval) -> float:
+    return 1 / interval.value - 1

@@ -1,0 +1,44 @@
+"""The search algorithms by name: those that come with gevolve, and those of other packages.
+
+A package adds one with an entry point in its ``pyproject.toml``:
+
+    [project.entry-points."gevolve.searches"]
+    random = "my_package:RandomSearch"
+"""
+
+from typing import Any
+
+from gevolve.errors import OptionError, PluginError
+from gevolve.plugins import find_plugins, load_plugin, package_of
+from gevolve.search.base import Search
+from gevolve.search.evolution import Nsga2Search
+from gevolve.search.settings import Settings, build_settings
+
+GROUP = "gevolve.searches"
+"""The entry-point group of search algorithms."""
+_BUILT_IN: dict[str, type[Search]] = {"nsga2": Nsga2Search}
+
+
+def load_search(name: str) -> type[Search]:
+    """The search algorithm of this name."""
+    if name in _BUILT_IN:
+        return _BUILT_IN[name]
+    plugins = find_plugins(GROUP)
+    if name not in plugins:
+        names = ", ".join([*_BUILT_IN, *plugins])
+        raise OptionError(f"--search is {name!r}; it must be one of {names}")
+    found = load_plugin(plugins[name])
+    if not (isinstance(found, type) and issubclass(found, Search)):
+        raise PluginError(
+            f"{package_of(plugins[name])}: {name!r} of {GROUP} is {found!r}; "
+            "it must be a subclass of gevolve.Search"
+        )
+    return found
+
+
+def make_settings(
+    search: str, preset: str, chosen: dict[str, Any], *, tolerance: float, rounding: float
+) -> Settings:
+    """The settings of a search: a preset, what the user chose, and the errors of the workload."""
+    kind = load_search(search).settings_type
+    return build_settings(kind, preset, chosen, tolerance=tolerance, rounding=rounding)
