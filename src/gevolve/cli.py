@@ -56,7 +56,7 @@ def run_(
     /,
     options: Annotated[Options | None, Parameter(name="*")] = None,
     *,
-    set: Annotated[tuple[str, ...], Parameter(negative="")] = (),  # noqa: A002  (the option's name)
+    set: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = (),  # noqa: A002  (the option's name)
     settings: Path | None = None,
     json: Json = False,
 ) -> None:
