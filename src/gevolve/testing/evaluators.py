@@ -85,7 +85,7 @@ class EvaluatorConformance:
             ("OddReference", "shape (70,) and reference() (69,)"),
             ("RaisingReference", "reference() fails on case 0 (crash: RuntimeError: no reference"),
             ("CrashingReference", "reference() fails on case 0 (crash: SIGABRT)"),
-            ("Uninitialised", "reads memory that nothing has written"),
+            ("Uninitialized", "reads memory that nothing has written"),
             ("NanOutput", "gives NaN in output 0 of case 0"),
             ("BadCase", "cannot make the search cases: ValueError"),
             ("NoCase", "no search case"),

@@ -200,7 +200,7 @@ class NanOutput(Toy):
         return gpu.double(case.x) * np.float32(np.nan)
 
 
-class Uninitialised(Toy):
+class Uninitialized(Toy):
     def run(self, gpu: Any, case: Case) -> Any:
         return gpu.double(case.x) + np.float32(gpu.poison * 1e-7)
 
