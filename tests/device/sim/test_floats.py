@@ -277,7 +277,7 @@ def test_classes():
     table = {
         "finite": [1, 1, 1, 1, 0, 0, 0], "infinite": [0, 0, 0, 0, 1, 1, 0],
         "number": [1, 1, 1, 1, 1, 1, 0], "notanumber": [0, 0, 0, 0, 0, 0, 1],
-        "normal": [0, 0, 1, 0, 0, 0, 0], "subnormal": [0, 0, 0, 1, 0, 0, 0],
+        "normal": [1, 1, 1, 0, 0, 0, 0], "subnormal": [0, 0, 0, 1, 0, 0, 0],
     }  # fmt: skip
     for name, want in table.items():
         got = apply(f"testp.{name}.f32 %p, %a; selp.u32 %d, 1, 0, %p;", "u32", ("f32", x))

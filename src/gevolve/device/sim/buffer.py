@@ -10,6 +10,7 @@ import numpy.typing as npt
 from gevolve.device.base import Array, Limits, Shape, Stopped
 from gevolve.device.buffer import DeviceBuffer
 from gevolve.device.sim import arguments, memory
+from gevolve.device.sim.machine.program import MachineProgram
 from gevolve.device.sim.memory import Slot, poison, view
 from gevolve.device.sim.program import Program
 from gevolve.errors import LaunchError
@@ -17,6 +18,8 @@ from gevolve.errors import LaunchError
 REGION = np.dtype([("low", "<u8"), ("high", "<u8"), ("space", "<i4"), ("index", "<i4")])
 """`struct region` of the runtime."""
 _GLOBAL, _SHARED, _LOCAL, _CONSTANT, _PARAM = range(5)
+_PARAM_ROOM = 64 << 10
+"""A constant bank: parameters, and what else a launch tells machine code there."""
 
 
 class SimBuffer(DeviceBuffer):
@@ -78,7 +81,12 @@ class Memory:
     """All device memory that an open artefact and its host code use."""
 
     def __init__(
-        self, program: Program, limits: Limits, pattern: int, *, scattered: bool = False
+        self,
+        program: Program | MachineProgram,
+        limits: Limits,
+        pattern: int,
+        *,
+        scattered: bool = False,
     ) -> None:
         self.closed = False
         self.most = 0
@@ -96,9 +104,10 @@ class Memory:
         self.params = self._slot.base + memory.PARAMS
         self.shared = self._slot.base + memory.SHARED
         self.local = self._slot.base + memory.LOCAL
+        self.local_window = self._slot.base + memory.LOCAL_WINDOW
         self.globals = self._slot.base + memory.VARIABLES
         self._end = self.globals + program.size
-        self._slot.map(self.params, memory.PAGE, "parameters")
+        self._slot.map(self.params, _PARAM_ROOM, "parameters")
         if program.size:
             self._slot.map(self.globals, program.size, "module variables")
             content = np.frombuffer(program.image(self.globals), np.uint8)
@@ -174,20 +183,19 @@ class Memory:
 
     def stage(self, params: bytes, shared: int, local: int) -> Array:
         """Make ready for a launch: its parameters and windows; the regions that it may touch."""
-        self._slot.protect(self.params, memory.PAGE, writable=True)
+        self._slot.protect(self.params, _PARAM_ROOM, writable=True)
         view(self.params, len(params))[:] = np.frombuffer(params, np.uint8)
-        self._slot.protect(self.params, memory.PAGE, writable=False)
+        self._slot.protect(self.params, _PARAM_ROOM, writable=False)
         self._widen(memory.SHARED, shared, "shared memory")
         self._widen(memory.LOCAL, local, "local memory")
         rows = [
             (self.params, self.params + len(params), _PARAM, 0),
-            (self.shared, self.shared + shared, _SHARED, 0),
             (self.local, self.local + local, _LOCAL, 0),
+            (self.shared, self.shared + shared, _SHARED, 0),
         ]
-        for name, place in self._program.places.items():
+        for place, size, constant in self._program.regions:
             start = self.globals + place
-            space = _CONSTANT if place >= self._program.constants else _GLOBAL
-            rows.append((start, start + self._program.variables[name].size, space, 0))
+            rows.append((start, start + size, _CONSTANT if constant else _GLOBAL, 0))
         rows += [(low, high, _GLOBAL, i) for i, (low, high) in enumerate(self._slot.buffers)]
         return np.array(rows, REGION)
 
@@ -204,7 +212,7 @@ class Memory:
         if address % size:
             return f"at {address:#x}, which is not a multiple of {size}"
         constants = self.globals + self._program.constants
-        if self.params <= address < self.shared or constants <= address < self._end:
+        if self.params <= address < self.local or constants <= address < self._end:
             return f"at {address:#x}, in memory that kernels only read, or beyond it"
         for number, (low, high) in enumerate(self._slot.buffers):
             if low <= address < high:

@@ -11,6 +11,7 @@ from gevolve.device.sim import arguments
 from gevolve.device.sim.buffer import Memory, SimBuffer
 from gevolve.device.sim.hazards import Watch
 from gevolve.device.sim.launch import STOPS, Launch, launch_function
+from gevolve.device.sim.machine.program import MachineKernel, MachineProgram
 from gevolve.device.sim.program import Program
 from gevolve.device.sim.timing.clock import Clock, Timing
 from gevolve.device.sim.translate import Kernel
@@ -18,7 +19,7 @@ from gevolve.device.sim.translate.callgraph import align
 from gevolve.errors import LaunchError
 from gevolve.ir.llvm import names
 
-WARP_BYTES = 4096
+WARP_BYTES = 8192
 """Room for one `struct warp`."""
 LANES = 32
 
@@ -28,7 +29,7 @@ class SimGpu:
 
     def __init__(
         self,
-        program: Program,
+        program: Program | MachineProgram,
         limits: Limits,
         pattern: int,
         order: int,
@@ -76,11 +77,15 @@ class SimGpu:
             raise Stopped("fuel", f"more than {self._limits.launches} launches")
         self._used.launches += 1
         self._launched[name] = None
+        if isinstance(found, MachineKernel):
+            assert isinstance(self._program, MachineProgram)
+            windows = self._memory.shared, self._memory.local_window
+            params = self._program.bank(found, params, blocks, threads, windows)
         self._run(found, blocks, threads, params, total, shared)
 
     def _run(
         self,
-        kernel: Kernel,
+        kernel: Kernel | MachineKernel,
         blocks: tuple[int, int, int],
         threads: tuple[int, int, int],
         params: bytes,
@@ -138,6 +143,11 @@ class SimGpu:
             record=trace.address if trace else 0,
             hazards=self._watch.address if self._watch else 0,
         )
+        if isinstance(kernel, MachineKernel):
+            assert isinstance(self._program, MachineProgram)
+            banks = self._program.bank_addresses(kernel, store.params, store.globals)
+            launch.banks = (ctypes.c_uint64 * 8)(*banks)
+            launch.machine, launch.local_window = 1, store.local_window
         launch_function()(ctypes.byref(launch))
         self._account(kernel, launch, marks)
         if self._watch:
@@ -147,14 +157,14 @@ class SimGpu:
         if self._clock:
             self._clock.end(launch.clock)
 
-    def _account(self, kernel: Kernel, launch: Launch, marks: Array) -> None:
+    def _account(self, kernel: Kernel | MachineKernel, launch: Launch, marks: Array) -> None:
         # The price of a run, first form: warp instructions issued and sectors moved.
         self._used.time += float(launch.instructions + launch.sectors)
         self._used.fuel = max(self._used.fuel, int(launch.fuel))
         for name, times in zip(kernel.marks, marks.tolist(), strict=False):
             self._marks[name] = self._marks.get(name, 0) + times
 
-    def _stopped(self, kernel: Kernel, launch: Launch) -> Stopped:
+    def _stopped(self, kernel: Kernel | MachineKernel, launch: Launch) -> Stopped:
         verdict, words = STOPS[launch.stop]
         line = kernel.blocks[launch.bad_block].line if launch.bad_block >= 0 else 0
         if launch.bad_site >= 0:
@@ -194,7 +204,7 @@ class SimGpu:
             self._watch.close()
 
 
-def _check_limits(name: str, kernel: Kernel, threads: tuple[int, int, int]) -> None:
+def _check_limits(name: str, kernel: Kernel | MachineKernel, threads: tuple[int, int, int]) -> None:
     count = threads[0] * threads[1] * threads[2]
     if count > arguments.MAX_THREADS:
         raise LaunchError(

@@ -16,6 +16,8 @@ import numpy as np
 
 from gevolve.device.base import Hazard
 from gevolve.device.sim.host import runtime_function
+from gevolve.device.sim.machine.instruction import Instruction as MachineInstruction
+from gevolve.device.sim.machine.program import MachineKernel
 from gevolve.device.sim.ptx import Instruction
 from gevolve.device.sim.translate import Kernel
 from gevolve.ir.llvm import names
@@ -47,7 +49,7 @@ class Watch:
         self._found = np.zeros(MOST, _FOUND)
         self.hazards: dict[Hazard, None] = {}
 
-    def collect(self, kernel: Kernel, files: Mapping[int, str]) -> None:
+    def collect(self, kernel: Kernel | MachineKernel, files: Mapping[int, str]) -> None:
         """Add what was noted during a launch."""
         take = _function("take", ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32)
         count = take(self.address, self._found.ctypes.data, MOST)
@@ -85,15 +87,24 @@ class _Spot(NamedTuple):
         return self.name if self.place == "?" else self.place
 
 
-def _spot(verb: str, code: Instruction | None, files: Mapping[int, str]) -> _Spot:
-    name = code.name if code else "an instruction"
-    if code is None or code.line is None or not code.line.line:
+def _spot(
+    verb: str, code: Instruction | MachineInstruction | None, files: Mapping[int, str]
+) -> _Spot:
+    name = "an instruction"
+    if isinstance(code, Instruction):
+        name = code.name
+    elif code is not None:
+        name = ".".join((code.opcode, *code.modifiers))
+    if code is None or code.line is None or not code.line[1]:
         return _Spot(verb, "?", name)
-    file = PurePath(files.get(code.line.file, "")).name
-    return _Spot(verb, f"{file or 'line'}:{code.line.line}", name)
+    file, line = code.line
+    path = PurePath(file if isinstance(file, str) else files.get(file, "")).name
+    return _Spot(verb, f"{path or 'line'}:{line}", name)
 
 
-def _hazard(word: str, first: int, second: int, kernel: Kernel, files: Mapping[int, str]) -> Hazard:
+def _hazard(
+    word: str, first: int, second: int, kernel: Kernel | MachineKernel, files: Mapping[int, str]
+) -> Hazard:
     if word in _APART:
         found = [kernel.sites[number] for number in (first, second)]
         return _race(word, [_spot(_VERBS[site.kind], site.code, files) for site in found], kernel)
@@ -101,8 +112,8 @@ def _hazard(word: str, first: int, second: int, kernel: Kernel, files: Mapping[i
         spots = [_spot("reads", kernel.sites[first].code, files)]
         detail = f"{spots[0]} reads shared memory that nothing has written"
         return _found("uninitialised", kernel, spots, detail)
-    blocks = [block for flow in kernel.flows for block in flow.blocks]
-    spots = sorted(_spot("waits", blocks[number].end, files) for number in (first, second))
+    ends = kernel.ends
+    spots = sorted(_spot("waits", ends[number], files) for number in (first, second))
     here, there = map(str, spots)
     if word == "left":
         detail = f"threads leave the kernel without the barrier at {here}"
@@ -112,7 +123,7 @@ def _hazard(word: str, first: int, second: int, kernel: Kernel, files: Mapping[i
     return _found("divergent-barrier", kernel, spots, detail, word)
 
 
-def _race(word: str, spots: list[_Spot], kernel: Kernel) -> Hazard:
+def _race(word: str, spots: list[_Spot], kernel: Kernel | MachineKernel) -> Hazard:
     # Reads come last: "a writes what b reads".
     one, two = spots = sorted(spots, key=lambda spot: (spot.verb == "reads", spot))
     again = " too" if one.verb == two.verb else ""
@@ -126,6 +137,8 @@ def _unequal(race: Hazard) -> Hazard:
     return replace(race, where=where, detail=f"{race.detail}, and not the same value")
 
 
-def _found(kind: str, kernel: Kernel, spots: list[_Spot], detail: str, how: str = "") -> Hazard:
+def _found(
+    kind: str, kernel: Kernel | MachineKernel, spots: list[_Spot], detail: str, how: str = ""
+) -> Hazard:
     where = (how or kind, *(spot.key for spot in spots))
     return Hazard(kind, names.demangle(kernel.name), where, detail)

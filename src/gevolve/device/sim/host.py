@@ -25,7 +25,7 @@ from gevolve.errors import DeviceError
 llvm: Any = llvmlite.binding  # llvmlite has no types
 
 _SOURCES = (
-    *("sim.h", "trace.c", "exchange.c", "simt.c", "math.c", "runtime.c"),
+    *("sim.h", "trace.c", "exchange.c", "simt.c", "math.c", "machine.c", "runtime.c"),
     *("record.h", "record.c", "hazards.c"),
     *("replay.h", "cache.c", "engine.h", "control.c", "warps.c", "lsu.c", "replay.c"),
 )

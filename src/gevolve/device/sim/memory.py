@@ -24,8 +24,10 @@ POISON = (0x7FFBADAD, 0x5A5A5A5A)
 
 _SLOT = 1 << 38
 _SLOTS = layout.SPAN // _SLOT
-PARAMS, SHARED, LOCAL, VARIABLES, BUFFERS = (1 << 20, 1 << 24, 1 << 30, 1 << 36, 1 << 37)
-"""Where in a slot each kind of memory begins."""
+PARAMS, LOCAL, SHARED, LOCAL_WINDOW = 1 << 20, 1 << 30, 1 << 34, 1 << 35
+VARIABLES, BUFFERS = 1 << 36, 1 << 37
+"""Where in a slot each kind of memory begins. Machine code may take the lower half of an address in
+shared memory for an offset; in the window for local memory every thread sees its own."""
 
 _FIXED_NOREPLACE = 0x100000
 _FAILED = (1 << 64) - 1

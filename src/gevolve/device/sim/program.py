@@ -49,6 +49,7 @@ class Program:
     size: int
     files: dict[int, str]
     functions: dict[str, int]
+    machine: bool = False
     _compiled: dict[str, Compiled] = field(default_factory=dict[str, Compiled])
     _code: dict[str, Code] = field(default_factory=dict[str, Code])
 
@@ -75,6 +76,14 @@ class Program:
             kernel = self.kernels[name]
             found = self._code[name] = code_of(kernel.flows, kernel.sites)
         return found
+
+    @property
+    def regions(self) -> list[tuple[int, int, bool]]:
+        """(offset, size, whether kernels may only read it) of each variable, in order."""
+        return [
+            (place, self.variables[name].size, place >= self.constants)
+            for name, place in self.places.items()
+        ]
 
     def image(self, base: int) -> bytes:
         """The initial content of all variables when they are placed at `base`."""

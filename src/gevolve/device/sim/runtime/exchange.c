@@ -65,7 +65,7 @@ static void reduce(struct warp *w, uint32_t lanes, enum kind kind) {
 
 static void exchange(struct warp *w, uint32_t lanes, enum kind kind) {
   switch (kind) {
-    case WARP_SYNC: break;
+    case WARP_SYNC: case CONVERGE: break;
     case SHFL_UP: case SHFL_DOWN: case SHFL_BFLY: case SHFL_IDX: shuffle(w, lanes, kind); break;
     case MATCH_ANY: case MATCH_ALL: match(w, lanes, kind); break;
     case VOTE_ALL: case VOTE_ANY: case VOTE_UNI: case VOTE_BALLOT: vote(w, lanes, kind); break;
@@ -77,6 +77,23 @@ static void exchange(struct warp *w, uint32_t lanes, enum kind kind) {
       }
       break;
     default: reduce(w, lanes, kind); break;
+  }
+}
+
+/* Machine code: lanes that go to different places part. */
+static void part(struct warp *w, uint32_t lanes) {
+  if (!lanes) return;
+  int32_t pc = w->pc[lowest(lanes)];
+  uint32_t whole = lanes, same = 0;
+  for (uint32_t rest = lanes; rest; rest &= rest - 1)
+    if (w->pc[lowest(rest)] == pc) same |= rest & -rest;
+  if (same == w->group) return;
+  for (; whole; whole &= ~same) {
+    pc = w->pc[lowest(whole)];
+    same = 0;
+    w->tokens++;
+    for (uint32_t rest = whole; rest; rest &= rest - 1)
+      if (w->pc[lowest(rest)] == pc) { same |= rest & -rest; w->token[lowest(rest)] = w->tokens; }
   }
 }
 
@@ -97,6 +114,7 @@ static int complete_exchanges(struct warp *w) {
     rest &= ~here;
     if ((members & ~here) != 0) continue;
     exchange(w, here, kind);
+    if (w->launch->machine) { w->group = 0; part(w, here); } /* they move together from now on */
     if (kind == WARP_SYNC && w->launch->hazards) order_lanes(w, here);
     w->exchanging &= ~here;
     w->ready |= here;
@@ -105,23 +123,36 @@ static int complete_exchanges(struct warp *w) {
   return done;
 }
 
+/* Lanes spin, perhaps for one that waits at a convergence barrier for them: let all go on who wait there, and
+ * nobody wait for those any more. A GPU does so when a lane yields. */
+static void stop_waiting(struct warp *w) {
+  uint32_t released = 0;
+  for (uint32_t rest = w->exchanging; rest; rest &= rest - 1)
+    if (w->launch->blocks[w->at[lowest(rest)]].kind == CONVERGE) released |= rest & -rest;
+  for (uint32_t rest = released; rest; rest &= rest - 1) {
+    uint32_t *lanes = w->barrier[w->second[lowest(rest)]];
+    for (int i = 0; i < LANES; i++) lanes[i] &= ~(rest & -rest);
+  }
+  w->exchanging &= ~released;
+  w->ready |= released;
+  w->group = 0;
+  part(w, released);
+}
+
 /* Barriers. A thread that has exited counts as arrived. */
 
-static int barriers_exist(const struct warp *w) {
-  for (int64_t i = 0; i < w->count; i++)
-    if ((uint32_t)w->second[w->lane[i]] > 15) return 0;
+static int barriers_exist(const struct warp *w, uint32_t here) {
+  for (; here; here &= here - 1)
+    if ((uint32_t)w->second[lowest(here)] > 15) return 0;
   return 1;
 }
 
-static void arrive(struct warp *w) {
-  if (w->launch->hazards) order_arrival(w);
-  for (int64_t i = 0; i < w->count; i++) {
-    int lane = (int)w->lane[i];
-    w->launch->arrived[w->second[lane]]++;
-  }
+static void arrive(struct warp *w, uint32_t here) {
+  int first = lowest(here);
+  if (w->launch->hazards) order_arrival(w, first);
+  for (uint32_t rest = here; rest; rest &= rest - 1) w->launch->arrived[w->second[lowest(rest)]]++;
   /* lanes that are gone arrive with their warp */
-  if (w->group == w->live)
-    w->launch->arrived[w->second[w->lane[0]]] += LANES - (uint32_t)w->count;
+  if (here == w->live) w->launch->arrived[w->second[first]] += LANES - (uint32_t)bits(here);
 }
 
 static int release(struct launch *l, int n_warps, int id) {
@@ -151,6 +182,7 @@ static int release(struct launch *l, int n_warps, int id) {
       int lane = lowest(rest);
       if (w->second[lane] != id) continue;
       w->result[lane] = result;
+      w->gathered[lane] = (int32_t)result;
       w->at_barrier &= ~(1u << lane);
       w->ready |= 1u << lane;
     }

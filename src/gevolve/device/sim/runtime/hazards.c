@@ -294,9 +294,9 @@ static void join(uint32_t *into, const uint32_t *from) {
 }
 
 /* A warp has told a barrier that it has come, and goes on. */
-static void order_arrival(struct warp *w) {
+static void order_arrival(struct warp *w, int lane) {
   struct hazards *h = w->launch->hazards;
-  uint32_t *arrivals = h->arrivals[w->second[w->lane[0]] & 15];
+  uint32_t *arrivals = h->arrivals[w->second[lane] & 15];
   join(arrivals, h->others[w->id]);
   arrivals[w->id] = h->epoch[w->id] = ++h->now;
 }

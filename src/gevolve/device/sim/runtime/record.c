@@ -179,7 +179,7 @@ static void record_block(struct warp *w, int block) {
   uint32_t *out = s->words + s->n;
   int barrier = b->kind >= BAR_SYNC && b->kind <= BAR_OR && b->kind != BAR_ARRIVE;
   /* a warp whose lanes come to a barrier in parts waits when the last part has come */
-  *out++ = HEAD(block, barrier && (w->at_barrier | w->group) == w->live, w->count);
+  *out++ = HEAD(block, barrier && (w->at_barrier | takers(w, b)) == w->live, w->count);
   for (int k = 0; k < b->sites; k++)
     out = put_site(w, r, out, b->first_site + k, l->trace + k * LANES);
   r->pending += (uint64_t)b->issued;

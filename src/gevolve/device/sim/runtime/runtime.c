@@ -7,6 +7,7 @@
 #include "exchange.c"
 #include "simt.c"
 #include "math.c"
+#include "machine.c"
 #include "replay.h"
 #include "cache.c"
 #include "engine.h"

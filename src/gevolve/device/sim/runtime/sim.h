@@ -17,8 +17,11 @@ enum kind {
   REDUX_ADD, REDUX_AND, REDUX_OR, REDUX_XOR,
   REDUX_MIN_U, REDUX_MIN_S, REDUX_MAX_U, REDUX_MAX_S,
   ELECT, ACTIVEMASK,
+  CONVERGE, /* machine code only: BSYNC */
 };
-enum { ALONE = 1, SPINS = 2 }; /* block flags: legacy exchange among whoever is here; may spin */
+/* Block flags: legacy exchange among whoever is here; may spin; only the lanes wait whose `taking` is set. */
+enum { ALONE = 1, SPINS = 2, GUARDED = 4 };
+enum { BARRIERS = 16 }; /* convergence barriers of a warp */
 
 struct block { int32_t kind, issued, sites, first_site, flags; };
 struct site { int32_t size, kind, line, flags; };
@@ -48,10 +51,15 @@ struct warp {
   int64_t count; /* how many lanes run now */
   struct launch *launch;
   int32_t id, pad;
+  uint32_t barrier[BARRIERS][LANES]; /* machine code: the lanes that each lane meets at a convergence barrier */
+  int32_t taking[LANES];             /* whether a lane takes part in what it is at */
+  int32_t gathered[LANES];           /* what the last block barrier with a reduction gave */
+  uint32_t live, group;              /* the lanes that have not left, and those that run now */
   /* the runtime's own */
-  uint32_t live, ready, group, favoured, at_barrier, exchanging, diverse, order_of_lanes;
+  uint32_t ready, favoured, at_barrier, exchanging, diverse, order_of_lanes;
   int32_t block, spins, favour, turn;
   int32_t at[LANES];       /* the block in which a waiting lane waits */
+  int32_t token[LANES], tokens; /* machine code: lanes with the same token move together */
   uint64_t fuel, fuel_most, own_fuel[LANES];
   uint32_t *together;      /* times that all live lanes ran each block */
   uint32_t *apart;         /* times that a lane ran it without the others */
@@ -63,6 +71,11 @@ _Static_assert(offsetof(struct warp, second) == 1792, "layout.SECOND");
 _Static_assert(offsetof(struct warp, flag) == 2176, "layout.FLAG");
 _Static_assert(offsetof(struct warp, depth) == 2304, "layout.DEPTH");
 _Static_assert(offsetof(struct warp, launch) == 2440, "layout.LAUNCH");
+_Static_assert(offsetof(struct warp, barrier) == 2456, "layout.BARRIER");
+_Static_assert(offsetof(struct warp, taking) == 4504, "layout.TAKING");
+_Static_assert(offsetof(struct warp, gathered) == 4632, "layout.GATHERED");
+_Static_assert(offsetof(struct warp, live) == 4760, "layout.LIVE");
+_Static_assert(sizeof(struct warp) <= 8192, "gpu.WARP_BYTES");
 
 struct launch {
   /* read by generated code */
@@ -73,6 +86,8 @@ struct launch {
   uint32_t ntid[3], ctaid[3], nctaid[3];
   uint32_t dynamic_size;
   uint64_t grid_id, shared_base, dynamic_base;
+  uint64_t local_window;   /* machine code: where each thread sees its own local memory, */
+  uint64_t banks[8];       /* and the constant banks */
   /* set by Python */
   void (*run)(struct warp *);
   const struct block *blocks;
@@ -84,6 +99,7 @@ struct launch {
   uint32_t *counts;
   uint64_t stack_size, local_base, local_size, fuel_limit;
   int32_t n_blocks, n_regions, n_sites, entry, waits, order, seed, poison;
+  int32_t machine, unused;  /* whether this is machine code: lanes meet where it says */
   struct record *record;   /* where to keep a trace, or null */
   struct hazards *hazards; /* where to note what a GPU gives no promise about, or null */
   /* set by the runtime */
@@ -95,6 +111,9 @@ _Static_assert(offsetof(struct launch, ntid) == 48, "layout.NTID");
 _Static_assert(offsetof(struct launch, dynamic_size) == 84, "layout.DYNAMIC");
 _Static_assert(offsetof(struct launch, shared_base) == 96, "layout.SHARED_BASE");
 _Static_assert(offsetof(struct launch, dynamic_base) == 104, "layout.DYNAMIC_BASE");
+_Static_assert(offsetof(struct launch, local_window) == 112, "layout.LOCAL_WINDOW");
+_Static_assert(offsetof(struct launch, banks) == 120, "layout.BANKS");
+_Static_assert(offsetof(struct launch, local_size) == 264, "layout.LOCAL_SIZE");
 
 static inline int lowest(uint32_t mask) { return __builtin_ctz(mask); }
 static inline int bits(uint32_t mask) { return __builtin_popcount(mask); }

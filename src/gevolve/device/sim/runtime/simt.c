@@ -55,22 +55,30 @@ static void finish(struct warp *w) {
   if (b->kind == CALL) back = w->group & ~gone;
   if (b->kind == RET) back = 0;
   if (back) burn(w, back);
+  int left = gone != 0;
+  if (l->machine && b->kind == JUMP) part(w, w->group & ~gone);
   for (; gone; gone &= gone - 1) leave(w, lowest(gone), w->pc[lowest(gone)]);
-  if (b->kind == JUMP || b->kind == CALL || b->kind == RET) return;
-  for (int64_t i = 0; i < w->count; i++) w->at[w->lane[i]] = block;
-  if (b->kind >= BAR_SYNC && b->kind <= BAR_OR && !barriers_exist(w)) {
+  if (b->kind == JUMP || b->kind == CALL || b->kind == RET) {
+    if (left && l->machine && w->exchanging) complete_exchanges(w);
+    return;
+  }
+  uint32_t here = takers(w, b);
+  if (l->machine) { part(w, w->group & ~here); part(w, here); }
+  if (!here) return;
+  for (uint32_t rest = here; rest; rest &= rest - 1) w->at[lowest(rest)] = block;
+  if (b->kind >= BAR_SYNC && b->kind <= BAR_OR && !barriers_exist(w, here)) {
     l->stop = NO_BARRIER;
     l->bad_block = block;
     return;
   }
-  if (b->kind == BAR_ARRIVE) arrive(w);
+  if (b->kind == BAR_ARRIVE) arrive(w, here);
   else if (b->kind >= BAR_SYNC && b->kind <= BAR_OR) {
-    w->at_barrier |= w->group;
-    w->ready &= ~w->group;
-  } else if (b->flags & ALONE) exchange(w, w->group, (enum kind)b->kind);
+    w->at_barrier |= here;
+    w->ready &= ~here;
+  } else if (b->flags & ALONE) exchange(w, here, (enum kind)b->kind);
   else {
-    w->exchanging |= w->group;
-    w->ready &= ~w->group;
+    w->exchanging |= here;
+    w->ready &= ~here;
     complete_exchanges(w);
   }
 }
@@ -91,16 +99,20 @@ static uint32_t mirror(uint32_t mask, uint32_t flip) {
   return mask;
 }
 
-/* Lanes alone, one after another: which of the ready ones goes first. */
-static uint32_t pick_alone(struct warp *w, uint32_t ready) {
-  struct launch *l = w->launch;
-  if (w->group & ready) return w->group & ready; /* go on with the one that runs */
-  if (l->order == 1) return ready & -ready;
-  if (l->order == 2) return 1u << (31 - __builtin_clz(ready));
+/* Which of several lanes goes first in this order of threads. */
+static int first_of(const struct warp *w, uint32_t lanes) {
+  const struct launch *l = w->launch;
+  if (l->order < 2) return lowest(lanes);
+  if (l->order == 2) return 31 - __builtin_clz(lanes);
   /* lane numbers are turned and mirrored, differently in each warp */
   uint32_t key = mix((uint32_t)l->seed ^ mix((uint32_t)w->id + 1)), turn = key & 31, flip = key >> 5 & 31;
-  uint32_t first = (uint32_t)lowest(rotate(mirror(ready, flip), turn));
-  return 1u << (((first + turn) & 31) ^ flip);
+  return (int)((((uint32_t)lowest(rotate(mirror(lanes, flip), turn)) + turn) & 31) ^ flip);
+}
+
+/* Lanes alone, one after another: which of the ready ones goes first. */
+static uint32_t pick_alone(struct warp *w, uint32_t ready) {
+  if (w->group & ready) return w->group & ready; /* go on with the one that runs */
+  return 1u << first_of(w, ready);
 }
 
 /* Together: the deepest call first, then the lane furthest behind, and all that are there too. */
@@ -117,11 +129,37 @@ static uint32_t pick_together(struct warp *w, uint32_t ready) {
   return same;
 }
 
+/* Machine code: all that have the same token. The group that ran goes on; of its parts, or of all that
+ * are ready, the lanes furthest behind, or those that the order of threads has first. */
+static uint32_t pick_converged(const struct warp *w, uint32_t ready) {
+  uint32_t from = w->group & ready ? w->group & ready : ready, same = 0;
+  int first = w->launch->order ? first_of(w, from) : lowest(from);
+  if (!w->launch->order)
+    for (uint32_t rest = from; rest; rest &= rest - 1)
+      if (w->pc[lowest(rest)] < w->pc[first]) first = lowest(rest);
+  for (uint32_t rest = ready; rest; rest &= rest - 1)
+    if (w->token[lowest(rest)] == w->token[first]) same |= rest & -rest;
+  return same;
+}
+
+/* Lanes of a group run one after another in other orders, too. */
+static void reorder(struct warp *w, int64_t n) {
+  const struct launch *l = w->launch;
+  if (l->order == 1) return;
+  int64_t from[LANES], turn = l->order == 3 ? mix((uint32_t)l->seed + (uint32_t)w->id) % (uint32_t)n : 0;
+  memcpy(from, w->lane, sizeof from);
+  for (int64_t i = 0; i < n; i++) w->lane[i] = from[l->order == 2 ? n - 1 - i : (i + turn) % n];
+}
+
 static int choose(struct warp *w) {
   struct launch *l = w->launch;
   uint32_t ready = w->ready, group;
   if (!ready) return -1;
-  if (l->order) group = pick_alone(w, ready);
+  if (l->machine) {
+    if (w->favoured & ready && w->favour-- > 0) ready &= w->favoured;
+    else w->favoured = 0;
+    group = pick_converged(w, ready);
+  } else if (l->order) group = pick_alone(w, ready);
   else {
     if (w->favoured & ready && w->favour-- > 0) ready &= w->favoured;
     else w->favoured = 0;
@@ -137,11 +175,16 @@ static int choose(struct warp *w) {
       w->group = 0;
       return choose(w);
     }
+    if (l->machine && group == w->ready && w->exchanging && ++w->spins > SPIN_LIMIT) {
+      w->spins = 0;
+      stop_waiting(w);
+    }
     if (l->waits && ++w->turn > TURN_LIMIT) return -1;
   }
   if (group != w->group) {
     int64_t n = 0;
     for (uint32_t rest = group; rest; rest &= rest - 1) w->lane[n++] = lowest(rest);
+    if (l->machine && l->order) reorder(w, n);
     w->count = n;
     w->group = group;
   }
@@ -171,7 +214,7 @@ static void begin_warp(struct launch *l, struct warp *w, int id, uint32_t thread
   w->block = -1;
   w->live = 0;
   w->group = w->at_barrier = w->exchanging = w->diverse = w->favoured = 0;
-  w->spins = w->favour = w->turn = 0;
+  w->spins = w->favour = w->turn = w->tokens = 0;
   w->fuel = w->fuel_most = 0;
   w->together = l->counts + (uint64_t)place * n * (LANES + 2);
   w->most = w->together + n;
@@ -183,7 +226,7 @@ static void begin_warp(struct launch *l, struct warp *w, int id, uint32_t thread
     uint64_t slot = (uint64_t)place * LANES + lane;
     w->live |= 1u << lane;
     w->pc[lane] = l->entry;
-    w->depth[lane] = 0;
+    w->depth[lane] = w->token[lane] = 0;
     w->own_fuel[lane] = 0;
     w->frame[lane] = (uint64_t)(l->stacks + slot * l->stack_size);
     w->local[lane] = l->local_base + slot * l->local_size;
@@ -192,6 +235,7 @@ static void begin_warp(struct launch *l, struct warp *w, int id, uint32_t thread
     w->tid[2][lane] = (int32_t)(thread / l->ntid[0] / l->ntid[1]);
   }
   w->ready = w->live;
+  if (l->machine) memset((void *)w->frame[0], 0, (uint64_t)bits(w->live) * l->stack_size);
   if (l->local_size) poison(l, w->local[0], LANES * l->local_size);
 }
 

@@ -1,6 +1,14 @@
 /* Tracing: what a block touched. Checks every address against the exact bounds of its buffer and
  * counts distinct 32-byte sectors. What a sector costs is decided elsewhere. */
 
+/* The lanes that the end of a block is for. */
+static uint32_t takers(const struct warp *w, const struct block *b) {
+  if (!(b->flags & GUARDED)) return w->group;
+  uint32_t lanes = 0;
+  for (int64_t i = 0; i < w->count; i++) lanes |= (uint32_t)(w->taking[w->lane[i]] != 0) << w->lane[i];
+  return lanes;
+}
+
 static int find_region(const struct launch *l, uint64_t address, uint64_t size) {
   int low = 0, high = l->n_regions;
   while (low < high) {

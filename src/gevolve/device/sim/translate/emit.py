@@ -11,11 +11,22 @@ from dataclasses import dataclass
 
 from gevolve.device.sim import layout
 from gevolve.device.sim.ptx import SIZES, Float, Instruction, Not, Operand
+from gevolve.device.sim.translate.text import BITS, Text, literal
 from gevolve.errors import UnsupportedError
+
+__all__ = [
+    "BITS",
+    "INTEGER",
+    "Emitter",
+    "Site",
+    "float_literal",
+    "integer_of",
+    "literal",
+    "value_of",
+]
 
 INTEGER = {1: "i8", 2: "i16", 4: "i32", 8: "i64", 16: "i128"}
 """The LLVM integer of so many bytes."""
-BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "i128": 128, "float": 32, "double": 64}
 
 
 def integer_of(kind: str) -> str:
@@ -44,7 +55,7 @@ class Site:
 Lookup = Callable[["Emitter", str], str]
 
 
-class Emitter:
+class Emitter(Text):
     """Writes the body of one block for one thread; `function` makes one for each function."""
 
     def __init__(
@@ -54,33 +65,18 @@ class Emitter:
         symbol: Lookup,
         declared: dict[str, str],
     ) -> None:
-        self.lines: list[str] = []
+        super().__init__(declared)
         self.registers = registers
         self.slots = slots
         self.symbol = symbol
-        self.declared = declared
         self.values: dict[str, dict[str, str]] = {}
         self.dirty: dict[str, None] = {}
         self.guard: str | None = None
         self.lane = self.index = self.frame = ""
         """This thread's number in the warp, its place in the group, and its frame."""
         self.label = ""
-        self.count = 0
         self.sites: list[Site] = []
         self.code: Instruction | None = None
-
-    # --- text
-
-    def op(self, text: str) -> str:
-        """Append an instruction that gives a value, and return the value's name."""
-        self.count += 1
-        name = f"%v{self.count}"
-        self.lines.append(f"{name} = {text}")
-        return name
-
-    def do(self, text: str) -> None:
-        """Append an instruction that gives no value."""
-        self.lines.append(text)
 
     def start(self, label: str) -> None:
         """Begin an LLVM block."""
@@ -90,16 +86,6 @@ class Emitter:
     def fresh(self) -> str:
         self.count += 1
         return f"L{self.count}"
-
-    def call(self, result: str, name: str, *args: tuple[str, str]) -> str:
-        """Call a function of the C runtime or of libm; `args` are (type, value)."""
-        types = ", ".join(kind for kind, _ in args)
-        self.declared[name] = f"declare {result} @{name}({types})"
-        given = ", ".join(f"{kind} {value}" for kind, value in args)
-        if result == "void":
-            self.do(f"call void @{name}({given})")
-            return ""
-        return self.op(f"call {result} @{name}({given})")
 
     def unsupported(self, why: str = "") -> UnsupportedError:
         """An error that names the instruction being translated."""
@@ -182,10 +168,6 @@ class Emitter:
                 value = self.op(f"{step} {have} {value} to {whole}")
         return value if want == whole else self.op(f"bitcast {whole} {value} to {want}")
 
-    def at(self, base: str, offset: int) -> str:
-        """A pointer so many bytes after another."""
-        return self.op(f"getelementptr i8, ptr {base}, i64 {offset}") if offset else base
-
     # --- the warp and the launch
 
     def lane_field(self, offset: int, kind: str = "i32") -> str:
@@ -237,17 +219,6 @@ class Emitter:
             kind = own[name]
             merged = self.op(f"phi {kind} [ {new[name]}, %{last} ], [ {old[name]}, %{before} ]")
             self.values[name] = {kind: merged}
-
-
-def literal(value: int, kind: str) -> str:
-    """An integer literal as a constant of an LLVM type."""
-    if kind == "i1":
-        return "true" if value else "false"
-    bits = BITS[kind]
-    value &= (1 << bits) - 1
-    if kind in {"float", "double"}:
-        return f"bitcast (i{bits} {value} to {kind})"
-    return str(value - (1 << bits) if value >> (bits - 1) else value)
 
 
 def float_literal(value: Float, kind: str) -> str:

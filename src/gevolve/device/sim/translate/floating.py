@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from gevolve.device.sim.ptx import Instruction, Operand
 from gevolve.device.sim.translate.emit import Emitter, literal
 from gevolve.device.sim.translate.table import pure
+from gevolve.device.sim.translate.text import Text
 
 ROUNDING = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}
 """The runtime's number for each rounding mode."""
@@ -27,7 +28,7 @@ def working(kind: str) -> str:
     return "double" if kind == "f64" else "float"
 
 
-def widen(e: Emitter, bits: str, kind: str) -> str:
+def widen(e: Text, bits: str, kind: str) -> str:
     """A half float's bits (i16) as a float."""
     if kind == "bf16":
         high = e.op(f"shl i32 {e.op(f'zext i16 {bits} to i32')}, 16")
@@ -35,12 +36,12 @@ def widen(e: Emitter, bits: str, kind: str) -> str:
     return e.call("float", "gevolve_f16_to_f32", ("i16", bits))
 
 
-def narrow(e: Emitter, value: str, kind: str) -> str:
+def narrow(e: Text, value: str, kind: str) -> str:
     """A float rounded to a half float's bits."""
     return e.call("i16", f"gevolve_f32_to_{kind}", ("float", value), ("i32", "0"))
 
 
-def flush(e: Emitter, value: str, kind: str) -> str:
+def flush(e: Text, value: str, kind: str) -> str:
     """Subnormal numbers become zero of their sign (.ftz)."""
     if kind == "f64":
         return value
@@ -50,7 +51,7 @@ def flush(e: Emitter, value: str, kind: str) -> str:
     return e.op(f"select i1 {tiny}, float {zero}, float {value}")
 
 
-def saturate(e: Emitter, value: str, kind: str) -> str:
+def saturate(e: Text, value: str, kind: str) -> str:
     """Clamp to [0, 1]; NaN becomes 0 (.sat)."""
     t = working(kind)
     zero = literal(0, t)
@@ -279,7 +280,7 @@ def testp(e: Emitter, code: Instruction) -> None:
         "infinite": 0b1000000100,
         "number": 0b1111111100,
         "notanumber": 0b0000000011,
-        "normal": 0b0100001000,
+        "normal": 0b0101101000,  # with both zeros
         "subnormal": 0b0010010000,
     }[code.mods[0]]
     t = working(kind)

@@ -61,6 +61,11 @@ class Kernel:
     flows: tuple[Flow, ...]
     """The control flow of its functions, in the order of their blocks."""
 
+    @property
+    def ends(self) -> tuple[Instruction | None, ...]:
+        """What ends each block."""
+        return tuple(block.end for flow in self.flows for block in flow.blocks)
+
 
 def translate(module: Module, places: Mapping[str, int], kernel: Function) -> Kernel:
     """Translate a kernel; `places` are the offsets of module variables from the module's base."""

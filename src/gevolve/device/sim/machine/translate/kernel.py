@@ -1,0 +1,296 @@
+"""One kernel of machine code, as one host function that steps a warp through blocks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gevolve.device.sim import layout
+from gevolve.device.sim.machine import cubin
+from gevolve.device.sim.machine.instruction import Instruction
+from gevolve.device.sim.machine.translate import exchange
+from gevolve.device.sim.machine.translate.blocks import Block, Segment, blocks_of
+from gevolve.device.sim.machine.translate.control import Ends, is_indirect
+from gevolve.device.sim.machine.translate.emit import Emitter, Frame, Site, unknown
+from gevolve.device.sim.machine.translate.externals import External
+from gevolve.device.sim.machine.translate.families import TABLE
+from gevolve.device.sim.machine.translate.memory import SCRATCH
+from gevolve.device.sim.translate.kernel import BlockInfo
+
+_SPINS, _GUARDED = 2, 4
+"""Block flags of the runtime."""
+_EVERYTHING = (1 << 340) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A translated kernel: host LLVM-IR, and what the runtime knows of its blocks and accesses."""
+
+    text: str
+    blocks: tuple[Block, ...]
+    infos: tuple[BlockInfo, ...]
+    sites: tuple[Site, ...]
+    stack: int
+    """Bytes of registers of one thread."""
+    waits: bool
+    """Whether threads may wait for other warps."""
+    indirect: bool
+    """Whether calls go where registers say, so that nobody can tell how deep they go."""
+
+
+def translate(module: cubin.Cubin, kernel: cubin.Kernel) -> Code:
+    """Translate a kernel; raises `UnsupportedError` for an instruction that is not known."""
+    return _Translator(module, kernel).code()
+
+
+class _Translator:
+    def __init__(self, module: cubin.Cubin, kernel: cubin.Kernel) -> None:
+        self.module = module
+        self.kernel = kernel
+        code = {one.address: one for one in kernel.instructions}
+        starts: set[int] = set()
+        self.externals: dict[int, External] = {}
+        if kernel.calls or any(is_indirect(one) for one in kernel.instructions):
+            for function in module.functions.values():
+                code |= {one.address: one for one in function.instructions}
+                starts.add(function.start)
+            starts |= _table_targets(kernel, code, {kernel.start, *starts})
+            self.externals = {a: External(n) for n, a in module.externals.items()}
+        self.blocks = blocks_of(code, kernel.start, starts)
+        numbers = {block.address: block.number for block in self.blocks}
+        for address in self.externals:
+            numbers[address] = len(numbers)
+        most = max([kernel.registers, *(f.registers for f in module.functions.values()), 24])
+        self.frame = Frame(most + 2)
+        self.ends = Ends(numbers, kernel.start)
+        self.declared = {"gevolve_next": "declare i32 @gevolve_next(ptr)"}
+        self.emitters: list[list[Emitter]] = []
+        self.infos: list[BlockInfo] = []
+        self.sites: list[Site] = []
+        self.calls: dict[int, str] = {}
+        """The exchange at the end of a segment, as text, by the segment's number."""
+        self.count = 0
+
+    def code(self) -> Code:
+        for block in self.blocks:
+            self._block(block)
+        for number, external in enumerate(self.externals.values(), len(self.blocks)):
+            e = self._emitter()
+            external.run(e, self.ends)
+            self.emitters.append([e])
+            self.infos.append(BlockInfo(0, 0, 0, len(self.sites), 0, 0))
+            assert number == len(self.infos) - 1
+        self._save()
+        return Code(
+            self._text(),
+            tuple(self.blocks),
+            tuple(self.infos),
+            tuple(self.sites),
+            self.frame.size,
+            any(exchange.KINDS[info.kind].startswith("bar_") for info in self.infos),
+            any(is_indirect(b.end) and b.end.opcode == "CALL" for b in self.blocks if b.end),
+        )
+
+    def _emitter(self) -> Emitter:
+        self.count += 1
+        return Emitter(self.count - 1, self.frame, self.module.arch, self.declared)
+
+    # --- blocks
+
+    def _block(self, block: Block) -> None:
+        made: list[Emitter] = []
+        sites = 0
+        kind, flags = "jump", 0
+        for segment in block.segments:
+            e = self._emitter()
+            e.first_site = sites
+            self._segment(e, segment)
+            if segment is block.segments[-1]:
+                kind, guarded = self._end(e, block)
+                flags |= _GUARDED if guarded else 0
+            sites += len(e.sites)
+            made.append(e)
+        if any(_may_spin(code, block) for code in block.instructions):
+            flags |= _SPINS
+        line = next((code.line[1] for code in block.instructions if code.line), 0)
+        self.infos.append(
+            BlockInfo(
+                exchange.KINDS.index(kind),
+                len(block.instructions),
+                sites,
+                len(self.sites),
+                flags,
+                line,
+            )
+        )
+        for e in made:
+            self.sites.extend(e.sites)
+        self.emitters.append(made)
+
+    def _segment(self, e: Emitter, segment: Segment) -> None:
+        if segment.begin is not None:
+            self._with(e, segment.begin)
+            exchange.receive(e, segment.begin)
+            e.guard = None
+        for code in segment.code:
+            known = TABLE.get(code.opcode)
+            if known is None:
+                raise unknown(code, self.module.arch)
+            self._with(e, code)
+            if e.guard == "false":
+                e.guard = None
+                continue
+            try:
+                known(e, code)
+            except (AssertionError, LookupError, StopIteration, TypeError, ValueError):
+                # a form of the instruction that its table entry does not foresee
+                raise e.unsupported() from None
+            e.guard = None
+        if segment.exchange is not None:
+            self._with(e, segment.exchange)
+            self.calls[e.number] = exchange.send(e, segment.exchange)
+            e.guard = None
+
+    def _with(self, e: Emitter, code: Instruction) -> None:
+        """Make an instruction the present one, and its guard the guard."""
+        e.code = code
+        e.guard = None if code.guard is None else e.truth(code.guard)
+        if e.guard == "true":
+            e.guard = None
+
+    def _end(self, e: Emitter, block: Block) -> tuple[str, bool]:
+        if block.end is None:
+            self.ends.go(e, block.after)
+            return "jump", False
+        self._with(e, block.end)
+        kind, guarded = self.ends.end(e, block.end, block.after)
+        e.guard = None
+        return kind, guarded
+
+    # --- registers that live across segments
+
+    def _save(self) -> None:
+        """Find out which registers each segment must leave in the frame, and write them there."""
+        live_in = [0] * len(self.emitters)
+        bodies = [(_used(made), _defined(made)) for made in self.emitters]
+        targets = [block.targets for block in self.blocks]
+        anywhere = [block.anywhere for block in self.blocks]
+        changed = True
+        while changed:
+            changed = False
+            for number in range(len(self.emitters) - 1, -1, -1):
+                uses, defines = bodies[number]
+                out = self._live_out(number, live_in, targets, anywhere)
+                found = uses | out & ~defines
+                if found != live_in[number]:
+                    live_in[number] = found
+                    changed = True
+        for number, made in enumerate(self.emitters):
+            live = self._live_out(number, live_in, targets, anywhere)
+            for e in reversed(made):
+                e.save(live)
+                live = e.uses | live & ~e.defines
+
+    def _live_out(
+        self,
+        number: int,
+        live_in: list[int],
+        targets: list[tuple[int, ...]],
+        anywhere: list[bool],
+    ) -> int:
+        if number >= len(targets) or anywhere[number]:
+            return _EVERYTHING
+        out = 0
+        for target in targets[number]:
+            out |= live_in[target]
+        return out
+
+    # --- text
+
+    def _text(self) -> str:
+        first = [made[0].number for made in self.emitters]
+        cases = " ".join(f"i32 {n}, label %b{s}" for n, s in enumerate(first))
+        head = f"""define void @run(ptr %w) {{
+%at.launch = getelementptr i8, ptr %w, i64 {layout.LAUNCH}
+%launch = load ptr, ptr %at.launch
+%at.trace = getelementptr i8, ptr %launch, i64 {layout.TRACE}
+%trace = load ptr, ptr %at.trace
+%group = getelementptr i8, ptr %w, i64 {layout.GROUP}
+%count = getelementptr i8, ptr %w, i64 {layout.COUNT}
+br label %next
+next:
+%now = call i32 @gevolve_next(ptr %w)
+switch i32 %now, label %done [ {cases} ]
+done:
+ret void"""
+        lines = [SCRATCH, *((self.ends.table(),) if self.ends.indirect else ()), head]
+        for made in self.emitters:
+            for e in made:
+                after = "next" if e is made[-1] else f"b{e.number + 1}"
+                self._loop(lines, e, after)
+        return "\n".join((*lines, "}", *self.declared.values()))
+
+    def _loop(self, lines: list[str], e: Emitter, after: str) -> None:
+        """A segment: a loop over the lanes of the group."""
+        n = e.number
+        lines += (
+            f"b{n}:",
+            f"%c{n} = load i64, ptr %count",
+            *e.head,
+            f"br label %l{n}",
+            f"l{n}:",
+            f"%i{n} = phi i64 [ 0, %b{n} ], [ %j{n}, %l{n} ]",
+            f"%p{n} = getelementptr i64, ptr %group, i64 %i{n}",
+            f"%lane{n} = load i64, ptr %p{n}",
+            f"%q{n} = getelementptr i64, ptr %w, i64 %lane{n}",
+            f"%f{n} = load ptr, ptr %q{n}",
+            *e.lines,
+            f"%j{n} = add i64 %i{n}, 1",
+            f"%m{n} = icmp ult i64 %j{n}, %c{n}",
+        )
+        call = self.calls.get(n)
+        if call is None:
+            lines.append(f"br i1 %m{n}, label %l{n}, label %{after}")
+        else:
+            lines += (
+                f"br i1 %m{n}, label %l{n}, label %x{n}",
+                f"x{n}:",
+                call,
+                f"br label %{after}",
+            )
+
+
+def _used(made: list[Emitter]) -> int:
+    uses = 0
+    for e in reversed(made):
+        uses = e.uses | uses & ~e.defines
+    return uses
+
+
+def _defined(made: list[Emitter]) -> int:
+    defines = 0
+    for e in made:
+        defines |= e.defines
+    return defines
+
+
+def _may_spin(code: Instruction, block: Block) -> bool:
+    """Whether what an instruction reads may be what a lane waits for."""
+    if code.opcode.startswith("ATOM"):
+        return True
+    if code.opcode not in {"LDG", "LD", "LDS"} or "CONSTANT" in code.modifiers:
+        return False
+    return "STRONG" in code.modifiers or block.number in block.targets
+
+
+def _table_targets(
+    kernel: cubin.Kernel, code: Mapping[int, Instruction], starts: set[int]
+) -> set[int]:
+    """Where tables in constant memory may lead: words that are addresses, counted from a start of code."""
+    found: set[int] = set()
+    for number, bank in kernel.constants.items():
+        if number in {0, 3}:
+            continue
+        for at in range(0, len(bank) - 3, 4):
+            value = int.from_bytes(bank[at : at + 4], "little")
+            if not value % 16:
+                found.update(a for a in (value, *(value + s for s in starts)) if a in code)
+    return found
