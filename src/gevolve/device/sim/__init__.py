@@ -20,7 +20,9 @@ from gevolve.device.cost import Cost
 from gevolve.device.sim.buffer import SimBuffer
 from gevolve.device.sim.gpu import SimGpu
 from gevolve.device.sim.hazards import Watch
-from gevolve.device.sim.program import load
+from gevolve.device.sim.machine.program import MachineProgram
+from gevolve.device.sim.machine.program import load_ptx as load_machine
+from gevolve.device.sim.program import Program, load
 from gevolve.device.sim.timing import Clock, cost_of, gpus, load_gpu
 from gevolve.errors import DeviceError
 from gevolve.ir.llvm.codegen import to_ptx
@@ -44,9 +46,14 @@ class Sim(Device):
     checks = (_HAZARDS, *_ORDERS[1:])
     """Looks for hazards, and runs the threads of a block in other orders."""
 
-    def __init__(self, model: str = "") -> None:
+    def __init__(self, model: str = "", *, arch: str = "") -> None:
+        """With an architecture such as ``sm_80``, what runs is the machine code of the PTX for it."""
         self.name = f"sim:{model}" if model else "sim"
         self._gpu = load_gpu(model) if model else None
+        self._arch = arch
+
+    def _load(self, artefact: bytes) -> Program | MachineProgram:
+        return load_machine(artefact, self._arch) if self._arch else load(artefact)
 
     @classmethod
     def models(cls) -> list[tuple[str, str]]:
@@ -62,7 +69,7 @@ class Sim(Device):
 
     def prepare(self, artefact: bytes, kernels: Sequence[str]) -> None:
         """Translate and compile these kernels; raises `UnsupportedError` for what cannot be run."""
-        program = load(artefact)
+        program = self._load(artefact)
         for kernel in kernels:
             if kernel in program.kernels:
                 program.compiled(kernel)
@@ -106,4 +113,4 @@ class Sim(Device):
         )
         watch = Watch() if check == _HAZARDS else None
         number = _ORDERS.index(order)
-        return SimGpu(load(artefact), limits, poison, number, seed, clock, watch)
+        return SimGpu(self._load(artefact), limits, poison, number, seed, clock, watch)

@@ -22,6 +22,8 @@ from gevolve.device.sim.machine.translate.kernel import translate
 from gevolve.device.sim.memory import PAGE
 from gevolve.device.sim.program import BLOCK, KINDS, SITE, Compiled
 from gevolve.device.sim.ptx import Variable
+from gevolve.device.sim.timing.code import Code
+from gevolve.device.sim.timing.machine import machine_code
 from gevolve.device.sim.translate.callgraph import RECURSIVE, align
 from gevolve.device.sim.translate.kernel import BlockInfo
 
@@ -84,6 +86,7 @@ class MachineProgram:
     files: dict[int, str] = field(default_factory=dict[int, str])
     machine: bool = True
     _compiled: dict[str, Compiled] = field(default_factory=dict[str, Compiled])
+    _code: dict[str, Code] = field(default_factory=dict[str, Code])
 
     def compiled(self, name: str) -> Compiled:
         """Host code of a kernel."""
@@ -100,6 +103,17 @@ class MachineProgram:
             ]
             sites = np.array(rows or [(0, 0, 0, 0)], SITE)
             found = self._compiled[name] = Compiled(engine, address, blocks, sites)
+        return found
+
+    def code(self, name: str) -> Code:
+        """What the timing model reads of a kernel."""
+        found = self._code.get(name)
+        if found is None:
+            kernel = self.kernels[name]
+            blocks = [block.instructions for block in kernel.flow]
+            blocks += [[]] * (len(kernel.blocks) - len(blocks))
+            sites = [site.code for site in kernel.sites]
+            found = self._code[name] = machine_code(blocks, sites, kernel.source.registers)
         return found
 
     def image(self, base: int) -> bytes:

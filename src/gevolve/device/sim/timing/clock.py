@@ -11,6 +11,7 @@ from gevolve.device.sim.timing.replay import Replay, Timing
 from gevolve.device.sim.timing.trace import ROOM, Trace, is_sampled, l2_of
 
 if TYPE_CHECKING:
+    from gevolve.device.sim.machine.program import MachineKernel, MachineProgram
     from gevolve.device.sim.program import Program
     from gevolve.device.sim.translate import Kernel
 
@@ -27,8 +28,8 @@ PENDING = 16
 class _Launch:
     gpu: Gpu
     """Or the part of it that stands for it."""
-    program: "Program"
-    kernel: "Kernel"
+    program: "Program | MachineProgram"
+    kernel: "Kernel | MachineKernel"
     held: Occupancy
     warps_per_block: int
     shared: int
@@ -86,8 +87,8 @@ class Clock:
 
     def begin(
         self,
-        program: "Program",
-        kernel: "Kernel",
+        program: "Program | MachineProgram",
+        kernel: "Kernel | MachineKernel",
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         shared: int,
