@@ -34,7 +34,21 @@ def site(tmp_path_factory):
 @pytest.mark.parametrize("title", EXAMPLES)
 def test_an_example_is_short(title):
     (code,) = re.findall(r"```python\n(.*?)```", EXAMPLES[title], re.DOTALL)
-    assert len([line for line in code.splitlines() if line.strip()]) <= 32
+    assert len([line for line in code.splitlines() if line.strip()]) <= 30
+
+
+def test_the_search_climbs_and_goes_on_where_it_was(site):
+    command = "-m gevolve run hotspot --device sim --search climb --workers 1 --json".split()
+    settings = ("--set", "population=8", "--set", "edits=['copy', 'delete', 'operand']")
+    whole = python(site, *command, *settings, "--evals", "24", "--out", "whole")
+    assert whole.returncode == 0, whole.stderr
+    parts = python(site, *command, *settings, "--evals", "11", "--out", "parts")
+    assert parts.returncode == 0, parts.stderr
+    resumed = python(site, *"-m gevolve resume parts --evals 24 --workers 1 --json".split())
+    found, again = json.loads(whole.stdout), json.loads(resumed.stdout)
+    assert found["verdicts"] == again["verdicts"]
+    assert found["front"] == again["front"]
+    assert sum(found["verdicts"].values()) == 24
 
 
 def test_the_device_is_listed_and_judges_by_its_own_measure(site):
