@@ -56,6 +56,14 @@ def test_the_include_path_is_relative_to_the_source(tmp_path):
     gpu.close()
 
 
+def test_tests_that_are_named_exist():
+    text = "".join(page.read_text() for page in PAGES)
+    named = re.findall(r"\b(tests/[\w/]+\.py)::(\w+)", text)
+    assert named
+    for file, test in named:
+        assert re.search(rf"^(?:def|class) {test}\b", (ROOT / file).read_text(), re.MULTILINE)
+
+
 def test_every_design_decision_is_listed():
     folder = DOCS / "design"
     listed = re.findall(r"\]\((\d\d\d-[\w-]+\.md)\) \| (.+) \|", (folder / "README.md").read_text())
