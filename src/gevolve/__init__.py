@@ -47,7 +47,8 @@ from gevolve.run.run import Run, summarize
 from gevolve.run.summary import Summary, VariantSummary
 from gevolve.search import Problem, Search, Settings
 from gevolve.suite import suite
-from gevolve.workload.base import Case, KernelWorkload, relative_error
+from gevolve.workload.base import Case
+from gevolve.workload.kernel import KernelWorkload, relative_error
 from gevolve.workload.model import ModelWorkload
 
 open = Run.open  # noqa: A001  (as in `gevolve.open(folder)`)

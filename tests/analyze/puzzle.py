@@ -20,7 +20,8 @@ import numpy as np
 from gevolve.device.base import Device, Usage
 from gevolve.patch import Edit, Patch
 from gevolve.program import Change, Variant
-from gevolve.workload.base import Case, KernelWorkload
+from gevolve.workload.base import Case
+from gevolve.workload.kernel import KernelWorkload
 
 
 class PuzzleProgram:

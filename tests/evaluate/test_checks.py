@@ -15,7 +15,8 @@ from gevolve.evaluate.worker.trial import Trial
 from gevolve.ir.llvm import load
 from gevolve.patch import Edit, Patch
 from gevolve.program import Program, Variant
-from gevolve.workload.base import Case, KernelWorkload
+from gevolve.workload.base import Case
+from gevolve.workload.kernel import KernelWorkload
 from gevolve.workload.locate import locate
 
 

@@ -11,7 +11,8 @@ from gevolve.evaluate.child.process import ChildEndedError, ChildFailedError, De
 from gevolve.evaluate.protocol import Failed, Header, MalformedMessageError
 from gevolve.evaluate.verdict import Verdict
 from gevolve.evaluate.worker import judge
-from gevolve.workload.base import Case, KernelWorkload, relative_error
+from gevolve.workload.base import Case
+from gevolve.workload.kernel import KernelWorkload, relative_error
 
 ARRAYS = hnp.arrays(
     st.sampled_from([np.float32, np.float64, np.float16]), hnp.array_shapes(max_side=5)

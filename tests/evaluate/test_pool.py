@@ -267,7 +267,7 @@ def test_no_worker_is_no_evaluator():
 def test_a_workload_that_is_in_no_file():
     namespace: dict[str, object] = {"__name__": "__main__"}
     exec(
-        "from gevolve.workload.base import KernelWorkload\nclass Mine(KernelWorkload): pass",
+        "from gevolve.workload.kernel import KernelWorkload\nclass Mine(KernelWorkload): pass",
         namespace,
     )
     with pytest.raises(WorkloadError, match="Python file"):

@@ -5,11 +5,12 @@ import pytest
 
 from gevolve.errors import GevolveError, SourceError, WorkloadError
 from gevolve.suite import kernels
-from gevolve.workload.base import KernelWorkload
+from gevolve.workload.kernel import KernelWorkload
 from gevolve.workload.locate import Location, locate, location_of
 
 GOOD = """
-from gevolve.workload.base import Case, KernelWorkload
+from gevolve.workload.base import Case
+from gevolve.workload.kernel import KernelWorkload
 
 class Saxpy(KernelWorkload):
     source = "saxpy.cu"

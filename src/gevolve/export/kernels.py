@@ -7,7 +7,7 @@ from gevolve.export.made import Made, ResourceChange, Source
 from gevolve.export.scripts.launches import record
 from gevolve.ir.llvm.codegen import target
 from gevolve.ir.llvm.ptx_process import ptx_for
-from gevolve.workload.base import KernelWorkload
+from gevolve.workload.kernel import KernelWorkload
 
 
 def ll(source: Source) -> Made:

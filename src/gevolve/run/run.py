@@ -28,7 +28,7 @@ from gevolve.run.findings import Findings
 from gevolve.run.standings import Standings
 from gevolve.run.store import Store, parse_id
 from gevolve.run.summary import Summary, best_of, most_accurate
-from gevolve.suite import name_of
+from gevolve.workload.catalog import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator

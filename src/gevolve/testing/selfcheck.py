@@ -16,7 +16,8 @@ from gevolve.device.registry import open_device
 from gevolve.errors import DeviceError, GevolveError
 from gevolve.ir.llvm.names import demangle
 from gevolve.suite import KERNELS
-from gevolve.workload.base import Case, Workload, relative_error
+from gevolve.workload.base import Case, Workload
+from gevolve.workload.kernel import relative_error
 from gevolve.workload.locate import locate
 
 _REPEATS = 10

@@ -18,7 +18,8 @@ from gevolve.errors import CompileError, DeviceError
 from gevolve.patch import Edit, Patch
 from gevolve.program import Change, Profile, Variant
 from gevolve.testing.toy_gpu import ToyGpu
-from gevolve.workload.base import Case, KernelWorkload, Split
+from gevolve.workload.base import Case, Split
+from gevolve.workload.kernel import KernelWorkload
 
 VERDICTS = {
     "right": "ok",

@@ -1,44 +1,25 @@
 """Workloads: a program, its inputs, how to run it and how to judge what comes out.
 
-`Workload` is what the evaluator knows of any of them. The user's file holds one class, for a kernel:
-
-    class Saxpy(gevolve.KernelWorkload):
-        source = "saxpy.cu"
-
-        def case(self, rng, size):
-            n = {"search": 4096, "held-out": 5000, "large": 1 << 20}[size]
-            return gevolve.Case(x=rng.random(n, np.float32), y=rng.random(n, np.float32), a=2.0)
-
-        def run(self, gpu, case):
-            y = gpu.array(case.y)
-            gpu.launch("saxpy", grid=-(-y.size // 256), block=256, ...)
-            return y.get()
-
-or for a model (see `gevolve.workload.model`).
+`Workload` is what the evaluator knows of any of them. Users subclass one of the two kinds:
+`gevolve.workload.kernel.KernelWorkload` or `gevolve.workload.model.ModelWorkload`.
 """
 
 from __future__ import annotations
 
-import inspect
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from gevolve.errors import WorkloadError
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from gevolve.device.base import Device, Gpu
+    from gevolve.device.base import Device
     from gevolve.program import Program
 
 Split = Literal["search", "held-out", "large", "fresh"]
 """Cases that judge every variant; that check the front; one that is large; and ones made anew."""
 SPLITS: tuple[Split, ...] = get_args(Split)
-_FRESH: tuple[Split, ...] = ("search", "search", "held-out", "held-out", "held-out", "held-out")
-"""The sizes of fresh cases."""
 Array = npt.NDArray[Any]
 
 
@@ -73,23 +54,6 @@ class Case:
             return text if len(text) <= 60 else f"{type(value).__name__} …"
 
         return f"Case({', '.join(f'{k}={brief(v)}' for k, v in self.inputs.items())})"
-
-
-def relative_error(got: Array, want: Array) -> float:
-    """The largest |got - want| relative to |want|, which is floored at its own mean magnitude.
-
-    The floor keeps values that are zero, or nearly so beside the others, from turning rounding
-    into a large relative error. Integers and booleans are compared exactly: the share that differs.
-    """
-    if want.size == 0:
-        return 0.0
-    if want.dtype.kind in "iub":
-        return float(np.count_nonzero(got != want)) / want.size
-    wide = np.complex128 if want.dtype.kind == "c" else np.float64
-    reference = np.asarray(want, wide)
-    magnitude = np.abs(reference)
-    floor = float(magnitude.mean()) or 1.0
-    return float(np.max(np.abs(np.asarray(got, wide) - reference) / np.maximum(magnitude, floor)))
 
 
 class Workload:
@@ -148,75 +112,3 @@ class Workload:
 
     # `reference(self, case)` may be defined too; by default the unedited program is the reference.
     reference: Any = None
-
-
-class KernelWorkload(Workload):
-    """A CUDA kernel with the host code that runs it. Subclass it; `source`, `case`, `run` are needed."""
-
-    source: ClassVar[str] = ""
-    """Path of the ``.cu``, ``.ll`` or ``.bc``, relative to the file that defines the class."""
-    kernels: ClassVar[tuple[str, ...]] = ()
-    """The kernels to evolve; all kernels of the source if empty."""
-    rounding: ClassVar[float] = 1e-5
-    """An error up to this counts as exact: what a change in the order of additions may cause."""
-    search_cases: ClassVar[int] = 2
-    """How many cases judge each variant during the search."""
-    held_out_cases: ClassVar[int] = 2
-    """How many cases of other sizes and seeds check the front at the end."""
-    clang_options: ClassVar[tuple[str, ...]] = ()
-    """More options for clang, such as ``-DTILE=32``."""
-    default_device: ClassVar[str] = "sim:p100"
-
-    def case(self, rng: np.random.Generator, size: Split) -> Case:
-        """Make one input; draw all that is random from `rng`."""
-        raise NotImplementedError
-
-    def run(self, gpu: Gpu, case: Case) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Host code: upload, launch, download. Returns an array, or a tuple or dict of arrays."""
-        raise NotImplementedError
-
-    def error(self, got: Array, want: Array) -> float:
-        """How wrong one output array is; 0 is exact. Non-finite outputs never get here."""
-        return relative_error(got, want)
-
-    def measure(self, got: Mapping[str, Array], want: Mapping[str, Array], case: Case) -> float:  # noqa: ARG002  (a reference says all)
-        errors = [self._unexcused(array, want[name]) for name, array in got.items()]
-        return float(np.max(errors))  # unlike max(), it passes a NaN on
-
-    def _unexcused(self, got: Array, want: Array) -> float:
-        """The error of an output; no rounding excuses a whole number that is wrong."""
-        error = self.error(got, want)
-        excused = want.dtype.kind in "iub" and 0 < error <= self.rounding
-        return 1.01 * self.rounding if excused else error
-
-    def bound(self, unedited: float, tolerance: float) -> float:  # noqa: ARG002  (errors are of the reference)
-        return max(self.rounding, tolerance)
-
-    def path(self) -> Path:
-        """Where the source is."""
-        if not self.source:
-            raise WorkloadError(f"{self.name}: set `source` to the path of a .cu, .ll or .bc file")
-        return Path(inspect.getfile(type(self))).parent / self.source
-
-    def load(self) -> Program:
-        from gevolve.ir.llvm import load  # noqa: PLC0415  (LLVM loads when the first program does)
-
-        return load(self.path(), kernels=self.kernels, clang_options=self.clang_options)
-
-    def restore(self, text: str) -> Program:
-        from gevolve.ir.llvm import restore  # noqa: PLC0415  (LLVM loads when the first program does)
-
-        return restore(text, kernels=self.kernels)
-
-    def cases(self, split: Split, draw: int = 0) -> list[Case]:
-        counts = {"search": self.search_cases, "held-out": self.held_out_cases, "large": 1}
-        sizes = _FRESH if split == "fresh" else (split,) * counts[split]
-        made: list[Case] = []
-        for index, size in enumerate(sizes):
-            seeds = [SPLITS.index(split), index, 0x6E70]
-            rng = np.random.default_rng([*seeds, draw] if split == "fresh" else seeds)
-            case = self.case(rng, size)
-            if not isinstance(case, Case):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise WorkloadError(f"{self.name}.case must return a gevolve.Case, not {case!r}")
-            made.append(case)
-        return sorted(made, key=lambda case: case.nbytes)

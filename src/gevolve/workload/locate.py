@@ -17,8 +17,8 @@ import msgspec
 import numpy as np
 
 from gevolve.errors import GevolveError, WorkloadError, one_line
-from gevolve.suite import SUITE, module_of
 from gevolve.workload.base import Workload
+from gevolve.workload.catalog import SUITE, module_of
 
 _T = TypeVar("_T")
 

@@ -17,7 +17,8 @@ from gevolve.ir.llvm.names import demangle
 
 if TYPE_CHECKING:
     from gevolve.device.sim.ptx import Variable
-    from gevolve.workload.base import Array, KernelWorkload
+    from gevolve.workload.base import Array
+    from gevolve.workload.kernel import KernelWorkload
 
 _TAKEN = frozenset(
     ("Path", "arrays", "cuda", "cupy", "device", "driver", "gpuarray", "image", "module", "np")

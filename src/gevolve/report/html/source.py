@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gevolve.errors import GevolveError
-from gevolve.workload.base import KernelWorkload
+from gevolve.workload.kernel import KernelWorkload
 
 if TYPE_CHECKING:
     from gevolve.run.run import Run

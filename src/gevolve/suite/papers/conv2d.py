@@ -7,7 +7,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from gevolve.device.base import Gpu
 from gevolve.suite.sizes import draw
-from gevolve.workload.base import Array, Case, KernelWorkload, Split
+from gevolve.workload.base import Array, Case, Split
+from gevolve.workload.kernel import KernelWorkload
 
 BLOCK = (16, 16)
 

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from gevolve.device.base import Gpu
-from gevolve.workload.base import Array, Case, KernelWorkload, Split
+from gevolve.workload.base import Array, Case, Split
+from gevolve.workload.kernel import KernelWorkload
 
 TILE = 16
 

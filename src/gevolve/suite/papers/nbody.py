@@ -6,7 +6,8 @@ import numpy as np
 
 from gevolve.device.base import Gpu
 from gevolve.suite.sizes import draw
-from gevolve.workload.base import Array, Case, KernelWorkload, Split
+from gevolve.workload.base import Array, Case, Split
+from gevolve.workload.kernel import KernelWorkload
 
 BLOCK = 64
 SOFTENING = 1e-3

@@ -8,7 +8,8 @@ import numpy as np
 from gevolve.device.base import Gpu
 from gevolve.suite.datasets import Table, breast_cancer
 from gevolve.suite.sizes import draw
-from gevolve.workload.base import Array, Case, KernelWorkload, Split
+from gevolve.workload.base import Array, Case, Split
+from gevolve.workload.kernel import KernelWorkload
 
 WORKING = 32
 BLOCK = 128

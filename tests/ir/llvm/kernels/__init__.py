@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from gevolve.workload.base import Case, KernelWorkload
+from gevolve.workload.base import Case
+from gevolve.workload.kernel import KernelWorkload
 
 
 class Kernel(KernelWorkload):
