@@ -22,7 +22,7 @@ from gevolve.errors import GevolveError
 from gevolve.export.scripts import Loader
 from gevolve.export.variant import export
 from gevolve.optimize import optimize, resume
-from gevolve.report.analysis import Saying, explanation, minimal, validation
+from gevolve.report.analysis import StatusLine, explanation, minimal, validation
 from gevolve.report.costs import render
 from gevolve.report.terminal import LiveView, details, summary
 from gevolve.run.options import Options, parse_setting, read_settings
@@ -151,7 +151,7 @@ def validate_(
         Check one variant, also on the large case.
 
     """
-    with Saying() as say:
+    with StatusLine() as say:
         found = validate(run, variant, workers=workers, say=say)
     _print(found, validation(found), json=json)
 
@@ -169,7 +169,7 @@ def minimize_(
 
     """
     with Run.open(run, writable=True) as mine:
-        with Saying() as say:
+        with StatusLine() as say:
             found = minimize(mine, variant, workers=workers, say=say)
         _print(found, minimal(found, inspect(mine, found.id)), json=json)
 
@@ -186,7 +186,7 @@ def explain_(
         Its id, such as v17; the minimal patch of the best validated one if not given.
 
     """
-    with Saying() as say:
+    with StatusLine() as say:
         found = explain(run, variant, workers=workers, say=say)
     _print(found, explanation(found), json=json)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gevolve.evaluate.verdict import Evaluation
     from gevolve.program import Change
     from gevolve.run.run import Run
-    from gevolve.run.store import Row
+    from gevolve.run.store import StoredVariant
 
 PAIRED = 12
 """Of a longer patch only so many edits are tried in pairs: those that are missed most."""
@@ -32,23 +32,23 @@ NOISE, VARIES = 2.0, 0.03
 """Where times vary, equal ones may differ by so many spreads, and by this in any case."""
 
 
-def explain_variant(session: Session, row: Row) -> Explanation:
+def explain_variant(session: Session, row: StoredVariant) -> Explanation:
     """Take one variant apart and keep what was found."""
-    apart = _Apart(session, row)
+    parts = _Parts(session, row)
     found = Explanation(
         id=format_id(row.id),
-        edits=apart.stories(),
-        pairs=apart.pairs,
-        groups=groups(len(row.patch), apart.pairs, apart.alone, apart.without),
+        edits=parts.edits(),
+        pairs=parts.pairs,
+        groups=groups(len(row.patch), parts.pairs, parts.alone, parts.without),
     )
     session.run.findings.add_explanation(found)
     return found
 
 
-class _Apart:
-    """A patch taken apart: its parts, judged."""
+class _Parts:
+    """The parts of a patch, judged: each edit alone, the patch without each, and pairs."""
 
-    def __init__(self, session: Session, row: Row) -> None:
+    def __init__(self, session: Session, row: StoredVariant) -> None:
         self._session = session
         self._whole = row
         edits = row.patch.edits
@@ -89,7 +89,7 @@ class _Apart:
             found.append(relate(a, b, self.alone, self._effect(row.evaluation), margin=margin))
         return found
 
-    def stories(self) -> list[ExplainedEdit]:
+    def edits(self) -> list[ExplainedEdit]:
         """Each edit: what it does and what it is good for."""
         changes = self._changes()
         found: list[ExplainedEdit] = []

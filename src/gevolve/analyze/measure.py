@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from gevolve.analyze.session import Session
     from gevolve.run.findings import Interval
-    from gevolve.run.store import Row
+    from gevolve.run.store import StoredVariant
     from gevolve.workload.base import Split
 
 ABREAST = 2
@@ -21,12 +21,14 @@ ABREAST = 2
 UNEDITED = 0
 
 
-def names(rows: Sequence[Row]) -> str:
+def names(rows: Sequence[StoredVariant]) -> str:
     """Some variants in few words."""
     return format_id(rows[0].id) if len(rows) == 1 else f"{len(rows)} variants"
 
 
-def rounds(session: Session, rows: Sequence[Row], split: Split) -> Iterator[dict[int, Interval]]:
+def rounds(
+    session: Session, rows: Sequence[StoredVariant], split: Split
+) -> Iterator[dict[int, Interval]]:
     """The intervals of variants after every round of measurements, until they are good enough.
 
     The unedited program goes along as a variant of itself, to show what mere chance does.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from gevolve.evaluate.verdict import Evaluation
     from gevolve.run.run import Run
-    from gevolve.run.store import Row
+    from gevolve.run.store import StoredVariant
 
 LOSS = 0.01
 """The part of the gain that a minimal patch may lose."""
@@ -56,7 +56,7 @@ class Bar:
         return late <= min(noise, self._slack) and evaluation.error <= self.error
 
 
-def minimize_variant(session: Session, source: Row) -> Minimized | None:
+def minimize_variant(session: Session, source: StoredVariant) -> Minimized | None:
     """Minimize one variant and keep what came of it; None if the session's limit was too low.
 
     Whatever was judged until then is in the store, so asking again goes on from there.
@@ -108,7 +108,7 @@ def minimize_variant(session: Session, source: Row) -> Minimized | None:
     return result
 
 
-def _measured(session: Session, source: Row) -> Evaluation:
+def _measured(session: Session, source: StoredVariant) -> Evaluation:
     """The evaluation of a variant, with the time that was measured longer if it was."""
     interval = session.run.findings.intervals.get(format_id(source.id))
     unedited = session.unedited.evaluation.time

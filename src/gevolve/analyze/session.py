@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gevolve.evaluate.verdict import Evaluation
     from gevolve.patch import Patch
     from gevolve.run.standings import Standings
-    from gevolve.run.store import Row
+    from gevolve.run.store import StoredVariant
 
 
 class SpentError(Exception):
@@ -56,7 +56,7 @@ class Session:
         return bool(self.samples) and time.monotonic() > self.began + self.seconds
 
     @property
-    def unedited(self) -> Row:
+    def unedited(self) -> StoredVariant:
         return self.run.store.variant(0)
 
     def record(self, number: int, split: str, evaluation: Evaluation) -> None:
@@ -64,7 +64,7 @@ class Session:
         self.run.store.add_validation(number, split, evaluation)
         self.standings.validate(number, split, evaluation)
 
-    def judge(self, patches: Sequence[Patch]) -> list[Row]:
+    def judge(self, patches: Sequence[Patch]) -> list[StoredVariant]:
         """The variants of these patches, judged on the search cases; each is run only once ever."""
         self.asked += len(patches)
         if self.asked > self.limit:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from gevolve.evaluate.evaluator import Baseline
     from gevolve.run.run import Run
-    from gevolve.run.store import Row
+    from gevolve.run.store import StoredVariant
     from gevolve.workload.base import Split
 
 CANDIDATES = 64
@@ -68,7 +68,9 @@ def _shown(session: Session) -> list[int]:
     return [parse_id(name) for name in dict.fromkeys(names)]
 
 
-def check(session: Session, rows: Sequence[Row], *, large: bool = False) -> list[Validation]:
+def check(
+    session: Session, rows: Sequence[StoredVariant], *, large: bool = False
+) -> list[Validation]:
     """Try variants on held-out and fresh cases and on the referee, and measure those that pass.
 
     If asked to, try them on the large case as well.
@@ -87,7 +89,9 @@ def check(session: Session, rows: Sequence[Row], *, large: bool = False) -> list
     return [validation_of(session.run, row.id) for row in rows]
 
 
-def _try(session: Session, rows: Sequence[Row], split: Split) -> tuple[list[Row], Baseline]:
+def _try(
+    session: Session, rows: Sequence[StoredVariant], split: Split
+) -> tuple[list[StoredVariant], Baseline]:
     """Judge variants on a split; gives those that pass, and the unedited program there.
 
     Fresh cases are new each time; any others, that a variant was tried on before, are not.
@@ -104,7 +108,9 @@ def _try(session: Session, rows: Sequence[Row], split: Split) -> tuple[list[Row]
     return [row for row in rows if session.run.store.validations(row.id)[split].ok], baseline
 
 
-def _refer(session: Session, rows: Sequence[Row], baseline: Baseline | None) -> list[Row]:
+def _refer(
+    session: Session, rows: Sequence[StoredVariant], baseline: Baseline | None
+) -> list[StoredVariant]:
     """Try variants on the device that sees what theirs is blind to."""
     if baseline is None or not baseline.referee or not session.run.config.referee or not rows:
         return list(rows)
@@ -119,7 +125,7 @@ def _refer(session: Session, rows: Sequence[Row], baseline: Baseline | None) -> 
     return [row for row in rows if session.run.store.validations(row.id)[name].ok]
 
 
-def _measure(session: Session, rows: Sequence[Row], baseline: Baseline) -> None:
+def _measure(session: Session, rows: Sequence[StoredVariant], baseline: Baseline) -> None:
     """Measure the ratio of variants that passed; keep each with its interval."""
     if not baseline.deterministic:
         for estimates in rounds(session, rows, baseline.split):

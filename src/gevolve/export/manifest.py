@@ -13,7 +13,7 @@ from gevolve.evaluate.verdict import Evaluation
 from gevolve.export.made import Made, ResourceChange
 from gevolve.run.findings import Interval
 from gevolve.run.run import Run
-from gevolve.run.store import Row, format_id
+from gevolve.run.store import StoredVariant, format_id
 
 
 class File(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,7 +102,9 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.json.format(msgspec.json.encode(self), indent=2).decode() + "\n"
 
 
-def manifest_of(run: Run, row: Row, made: Made, file: str, form: str, command: str) -> Manifest:
+def manifest_of(
+    run: Run, row: StoredVariant, made: Made, file: str, form: str, command: str
+) -> Manifest:
     """The manifest of a variant that was written as `file` by this command."""
     digest, config = sha256(made.data), run.config
     return Manifest(
@@ -138,7 +140,7 @@ def manifest_of(run: Run, row: Row, made: Made, file: str, form: str, command: s
     )
 
 
-def _evidence(run: Run, row: Row) -> Evidence:
+def _evidence(run: Run, row: StoredVariant) -> Evidence:
     """What the run knows of a variant."""
     store = run.store
     mine = {"search": row.evaluation, **store.validations(row.id)}
@@ -179,7 +181,7 @@ def _judged(found: Evaluation, unedited: Evaluation | None) -> Judged:
 
 
 def _statement(
-    row: Row, failed: list[str], splits: dict[str, Judged], interval: Interval | None
+    row: StoredVariant, failed: list[str], splits: dict[str, Judged], interval: Interval | None
 ) -> str:
     if not row.patch.edits:
         return "This is the unedited program."

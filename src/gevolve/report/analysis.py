@@ -10,7 +10,7 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-from gevolve.report.terminal import COLOURS, factor, interval_text
+from gevolve.report.terminal import COLORS, factor, interval_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ LEAST = 0.0005
 _ORDER = ("held-out", "fresh", "large")
 
 
-class Saying:
+class StatusLine:
     """Shows the line that an analysis says last, on stderr; every new one where there is no terminal."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ def validation(found: Sequence[Validation]) -> RenderableType:
         cells = ["[green]ok[/]" if split in one.passed else "[dim]-[/]" for split in splits]
         if one.failed:
             verdict = one.why.partition(":")[0]
-            cells[splits.index(one.failed)] = f"[{COLOURS.get(verdict, 'red')}]{verdict}[/]"
+            cells[splits.index(one.failed)] = f"[{COLORS.get(verdict, 'red')}]{verdict}[/]"
         table.add_row(one.id, *cells, _speed(one))
     rows: list[RenderableType] = [table, Text()]
     failed = [one for one in found if one.failed]
@@ -93,7 +93,7 @@ def minimal(found: Minimized, detail: VariantDetail) -> RenderableType:
     head.append(f"   {found.evaluations} patches tried", style="dim")
     checks = Text("checked on ")
     for split, verdict in detail.checks.items():
-        checks.append(f"{split}: ").append(f"{verdict}  ", style=COLOURS.get(verdict, ""))
+        checks.append(f"{split}: ").append(f"{verdict}  ", style=COLORS.get(verdict, ""))
     rows: list[RenderableType] = [head, checks, Text()]
     rows += [Text(f"{n:>4}  {edit}") for n, edit in enumerate(detail.edits, 1)]
     return Group(*rows)
@@ -160,7 +160,7 @@ def _group(found: Explanation, group: list[int]) -> Table:
 
 def _effect(effect: Effect) -> str:
     if effect.ratio is None:
-        return f"[{COLOURS.get(effect.verdict, 'red')}]{effect.verdict}[/]"
+        return f"[{COLORS.get(effect.verdict, 'red')}]{effect.verdict}[/]"
     return factor(1 / effect.ratio)
 
 

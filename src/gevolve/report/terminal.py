@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gevolve.run.loop import Progress
     from gevolve.run.summary import Summary, VariantSummary
 
-COLOURS = {
+COLORS = {
     "ok": "green",
     "wrong": "yellow",
     "nonfinite": "yellow",
@@ -99,16 +99,16 @@ def _cells(entry: VariantSummary) -> tuple[str, ...]:
     cells = (entry.id, number(entry.time), fast, error, str(entry.edits))
     if entry.interval is None:
         return (*cells, "[yellow]candidate[/]", "", "")
-    fresh = _coloured(interval_text(entry.interval), entry.interval.high)
+    fresh = _colored(interval_text(entry.interval), entry.interval.high)
     return (*cells, _factor(entry.held_out), fresh, _factor(entry.large))
 
 
 def _factor(ratio: float | None) -> str:
     """How many times as fast on cases that were checked; nothing if they were not."""
-    return _coloured(factor(1 / ratio), ratio) if ratio else ""
+    return _colored(factor(1 / ratio), ratio) if ratio else ""
 
 
-def _coloured(text: str, ratio: float) -> str:
+def _colored(text: str, ratio: float) -> str:
     return f"[{'green' if ratio < 1 else 'red'}]{text}[/]"
 
 
@@ -127,7 +127,7 @@ def verdict_text(verdicts: dict[str, int]) -> Text:
     total = sum(verdicts.values())
     text = Text()
     for name, count in sorted(verdicts.items(), key=lambda item: (-item[1], item[0])):
-        text.append(f"{name} ", style=COLOURS.get(name, ""))
+        text.append(f"{name} ", style=COLORS.get(name, ""))
         text.append(f"{count} ", style="bold")
         text.append(f"({count / total:.0%})  ", style="dim")
     return text
@@ -259,7 +259,7 @@ def outcome(result: Summary) -> Table:
 def details(detail: VariantDetail) -> RenderableType:
     """One variant, edit by edit."""
     head = Text(f"{detail.id}  ", style="bold cyan")
-    head.append(detail.verdict, style=COLOURS.get(detail.verdict, ""))
+    head.append(detail.verdict, style=COLORS.get(detail.verdict, ""))
     if detail.time is not None:
         head.append(f"   time {number(detail.time)}   error {detail.error:.3g}")
     for split, verdict in detail.checks.items():

@@ -117,6 +117,10 @@ class Database:
                 raise
             return database
 
+    @property
+    def readonly(self) -> bool:
+        return self._lock is None
+
     def close(self) -> None:
         """Let go of the file. A writer leaves it in a form that read-only media can serve."""
         with suppress(sqlite3.Error):

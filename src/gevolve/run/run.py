@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from gevolve.device.base import Device
     from gevolve.evaluate.evaluator import Evaluator
     from gevolve.program import Program
-    from gevolve.run.store import Row
+    from gevolve.run.store import StoredVariant
     from gevolve.search import Settings
     from gevolve.workload.base import Split, Workload
 
@@ -191,7 +191,7 @@ class Run:
             run=str(self.folder),
         )
 
-    def variant(self, name: str | None = None) -> Row:
+    def variant(self, name: str | None = None) -> StoredVariant:
         """The variant with this name, such as ``v17``; by default the best that was validated."""
         if name is not None:
             return self.store.variant(parse_id(name))
@@ -243,6 +243,10 @@ class Run:
 def opened(run: Run | str | Path, *, writable: bool = False) -> Generator[Run]:
     """A run for the time of a ``with`` block: the one given, or the one in this folder."""
     if isinstance(run, Run):
+        if writable and run.store.readonly:
+            raise StoreError(
+                f"{run.folder}: opened for reading only; use gevolve.open(folder, writable=True)"
+            )
         yield run
         return
     with Run.open(run, writable=writable) as mine:

@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StoredVariant:
     """One judged variant of a run."""
 
     id: int
@@ -163,6 +163,10 @@ class Store:
         return self._folder
 
     @property
+    def readonly(self) -> bool:
+        return self._database.readonly
+
+    @property
     def locked(self) -> bool:
         """Whether some process has the run open for writing."""
         return Lock.held(self._folder / LOCK)
@@ -258,7 +262,7 @@ class Store:
             with self._database.transaction():
                 self._database.put("analysis", -number, str(patch), encode(evaluation))
 
-    def evaluations(self, *, until: int | None = None, after: int = -1) -> Iterator[Row]:
+    def evaluations(self, *, until: int | None = None, after: int = -1) -> Iterator[StoredVariant]:
         """All judged variants by id, or those of the generations before one, or after an id.
 
         ``evaluations(until=g.number)`` is what the search needs to go on from generation `g`.
@@ -276,7 +280,7 @@ class Store:
                 return
             last = rows[-1][0]
 
-    def variant(self, number: int) -> Row:
+    def variant(self, number: int) -> StoredVariant:
         """The judged variant with this id."""
         table = "variant" if number >= 0 else "analysis"
         rows = self._database.rows(f"SELECT * FROM {table} WHERE id = ?", abs(number))  # noqa: S608  (a name of the schema)
@@ -287,7 +291,7 @@ class Store:
             )
         return self._row(rows[0])
 
-    def find(self, patch: Patch) -> Row | None:
+    def find(self, patch: Patch) -> StoredVariant | None:
         """The variant with this patch, if it was judged, by the search or by an analysis."""
         for table in ("variant", "analysis"):
             rows = self._database.rows(f"SELECT * FROM {table} WHERE patch = ?", str(patch))  # noqa: S608  (a name of the schema)
@@ -299,7 +303,7 @@ class Store:
         """How many variants were judged, the unedited program included."""
         return self._database.scalar("SELECT count(*) FROM variant WHERE body <> ?", _ASKED)
 
-    def _row(self, row: Sequence[Any]) -> Row:
+    def _row(self, row: Sequence[Any]) -> StoredVariant:
         number, text, *generation, body = row
         try:
             patch = Patch.parse(text)
@@ -307,8 +311,8 @@ class Store:
             raise damaged(self._database.file, str(error)) from None
         evaluation = self._database.decode(body, Evaluation)
         if generation:
-            return Row(number, patch, generation[0], evaluation)
-        return Row(-number, patch, AFTERWARDS, evaluation)
+            return StoredVariant(number, patch, generation[0], evaluation)
+        return StoredVariant(-number, patch, AFTERWARDS, evaluation)
 
     def add_validation(self, number: int, split: str, evaluation: Evaluation) -> None:
         """Keep what became of a variant on other cases; a later verdict replaces an earlier one.

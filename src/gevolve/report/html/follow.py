@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gevolve.patch import Patch
     from gevolve.run.findings import Interval
     from gevolve.run.run import Run
-    from gevolve.run.store import Row
+    from gevolve.run.store import StoredVariant
     from gevolve.run.summary import VariantSummary
 
 COLUMNS = ("id", "generation", "ratio", "error", "patch")
@@ -108,7 +108,7 @@ class Follower:
                 self.standings.measure(parse_id(name), interval)
         return fresh
 
-    def _take(self, row: Row) -> None:
+    def _take(self, row: StoredVariant) -> None:
         self._ahead.add(row.id)
         evaluation = row.evaluation
         if row.id == 0:
