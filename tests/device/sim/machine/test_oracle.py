@@ -9,7 +9,7 @@ import pytest
 from gevolve.device.base import Limits
 from gevolve.device.sim import Sim
 from gevolve.suite import KERNELS
-from gevolve.workload.locate import find
+from gevolve.workload.locate import locate
 
 ARCH = "sm_80"
 
@@ -17,7 +17,7 @@ ARCH = "sm_80"
 @cache
 def built(name: str):
     """A workload of the suite, and the PTX of its unedited source."""
-    workload = find(name).workload
+    workload = locate(name)
     return workload, Sim().build(workload.load().text)
 
 
