@@ -5,12 +5,14 @@ run once more, on the largest search case, and their launches added up by kernel
 """
 
 from pathlib import Path
+from typing import Self
 
 import msgspec
 
 from gevolve.device.base import Gpu, Limits, Stopped, Usage
 from gevolve.device.cost import KernelCost
 from gevolve.errors import EvaluationError, OptionError
+from gevolve.ir.llvm.names import demangle
 from gevolve.run.run import Run, opened
 
 
@@ -21,6 +23,14 @@ class Costs(msgspec.Struct, frozen=True, kw_only=True):
     device: str
     before: dict[str, KernelCost]
     after: dict[str, KernelCost]
+
+    def readable(self) -> Self:
+        """The same, with kernels by their names in the source: ``gemm<16>``, not ``_Z4gemmILi16EE…``."""
+        return msgspec.structs.replace(
+            self,
+            before={demangle(kernel): cost for kernel, cost in self.before.items()},
+            after={demangle(kernel): cost for kernel, cost in self.after.items()},
+        )
 
     def json(self) -> str:
         """As one JSON object."""

@@ -10,7 +10,6 @@ from rich.table import Table
 from rich.text import Text
 
 from gevolve.device.cost import KernelCost
-from gevolve.ir.llvm.names import demangle
 
 if TYPE_CHECKING:
     from gevolve.analyze.cost import Costs
@@ -24,6 +23,7 @@ def render(costs: Costs) -> RenderableType:
     rows: list[RenderableType] = [
         Text(f"Cycles on {costs.device}: unedited → {costs.variant}", style="bold"), Text()
     ]  # fmt: skip
+    costs = costs.readable()
     for name, before in costs.before.items():
         rows += [_kinds(name, before, costs.after.get(name, KernelCost())), Text()]
         rows += [_lines(before, costs.after.get(name, KernelCost())), Text()]
@@ -32,7 +32,7 @@ def render(costs: Costs) -> RenderableType:
 
 def _kinds(name: str, before: KernelCost, after: KernelCost) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column(demangle(name), style="cyan")
+    table.add_column(name, style="cyan")
     for heading in ("cycles", *before.kinds):
         table.add_column(heading, justify="right", no_wrap=True)
     for label, total in (("unedited", before), ("variant", after)):

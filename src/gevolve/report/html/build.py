@@ -10,7 +10,6 @@ import msgspec
 from gevolve.analyze.cost import costs
 from gevolve.errors import GevolveError, one_line
 from gevolve.export.files import write_text
-from gevolve.ir.llvm.names import demangle
 from gevolve.report.html.compare import compared
 from gevolve.report.html.facts import facts
 from gevolve.report.html.follow import Follower
@@ -79,13 +78,7 @@ def _costs(run: Run, name: str, obstacle: str) -> dict[str, Any]:
     if obstacle:
         return {"obstacle": obstacle}
     try:
-        found = costs(run, name)
-        named = msgspec.structs.replace(
-            found,
-            before={demangle(kernel): total for kernel, total in found.before.items()},
-            after={demangle(kernel): total for kernel, total in found.after.items()},
-        )
-        return {"costs": msgspec.to_builtins(named)}
+        return {"costs": msgspec.to_builtins(costs(run, name).readable())}
     except GevolveError as error:
         return {"obstacle": str(error)}
     except Exception as error:  # noqa: BLE001  (the workload's code may raise anything)
