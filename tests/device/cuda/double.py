@@ -19,9 +19,22 @@ from typing import ClassVar
 import numpy as np
 
 from gevolve.device.base import Limits, Stopped
-from gevolve.device.sim import Sim
+from gevolve.device.sim import Sim, machine
 from gevolve.device.sim.memory import Slot, view
 from gevolve.errors import DeviceError, GevolveError
+
+ASSEMBLED = {}
+"""The PTX and architecture of machine code that was assembled here: what the double runs for it."""
+_assemble = machine.assemble
+
+
+def _remembering(ptx, arch):
+    made = _assemble(ptx, arch)
+    ASSEMBLED[made] = ptx.encode(), arch
+    return made
+
+
+machine.assemble = _remembering
 
 CUresult = IntEnum(
     "CUresult",
@@ -56,6 +69,7 @@ CUjit_option = IntEnum(
     "CUjit_option",
     {"CU_JIT_ERROR_LOG_BUFFER": 5, "CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES": 6},
 )
+CUstreamCaptureMode = IntEnum("CUstreamCaptureMode", {"CU_STREAM_CAPTURE_MODE_RELAXED": 2})
 CUdevice_attribute = IntEnum(
     "CUdevice_attribute",
     {
@@ -112,7 +126,9 @@ OF_CALL = {
     "cuMemcpyDtoH": FROM_A_KERNEL,
     "cuLaunchKernel": ("LAUNCH_OUT_OF_RESOURCES", "OUT_OF_MEMORY", *FROM_A_KERNEL),
     "cuEventCreate": ("OUT_OF_MEMORY",),
-    "cuEventSynchronize": FROM_A_KERNEL,
+    "cuStreamSynchronize": FROM_A_KERNEL,
+    "cuGraphInstantiate": ("OUT_OF_MEMORY",),
+    "cuGraphLaunch": ("LAUNCH_OUT_OF_RESOURCES", "OUT_OF_MEMORY", *FROM_A_KERNEL),
     "cuEventElapsedTime": ("NOT_READY", "INVALID_HANDLE"),
 }  # fmt: skip
 """Errors of particular calls."""
@@ -131,7 +147,9 @@ _VALUES = {
     **dict.fromkeys(
         ("cuInit", "cuDevicePrimaryCtxRelease", "cuCtxSetCurrent", "cuModuleUnload", "cuMemFree",
          "cuFuncSetAttribute", "cuMemcpyHtoD", "cuMemcpyDtoH", "cuMemsetD8", "cuMemsetD32",
-         "cuLaunchKernel", "cuEventDestroy", "cuEventRecord", "cuEventSynchronize"),
+         "cuLaunchKernel", "cuEventDestroy", "cuEventRecordWithFlags", "cuStreamSynchronize",
+         "cuStreamDestroy", "cuStreamBeginCapture", "cuGraphDestroy", "cuGraphLaunch",
+         "cuGraphExecDestroy"),
         0,
     ),
 }  # fmt: skip
@@ -141,7 +159,7 @@ _WAITING = {
     "cuMemFree",
     "cuMemcpyHtoD",
     "cuMemcpyDtoH",
-    "cuEventSynchronize",
+    "cuStreamSynchronize",
     "cuModuleUnload",
 }
 
@@ -190,6 +208,14 @@ class CUfunction(Number):
     shared = 48 << 10
 
 
+class CUgraph(Number):
+    steps = ()
+
+
+class CUgraphExec(CUgraph):
+    pass
+
+
 class CUevent(Number):
     at = None
     seen = False
@@ -201,6 +227,7 @@ class Double:
     CUresult, CUjit_option = CUresult, CUjit_option
     CUdevice_attribute, CUfunction_attribute = CUdevice_attribute, CUfunction_attribute
     CUdeviceptr, CUstream = CUdeviceptr, CUstream
+    CUstreamCaptureMode = CUstreamCaptureMode
     CUDA_VERSION = 12080
     made: ClassVar = []
     """All doubles of this process that were not ended."""
@@ -221,6 +248,9 @@ class Double:
         self._numbers = itertools.count(0x5000, 16)
         self._slot = None
         self._blocks, self._modules, self._events = {}, {}, {}
+        self._streams, self._graphs = {}, {}
+        self._capture = None
+        """What the stream that is being captured has been given."""
         self._clock = 0.0
         self.made.append(self)
 
@@ -241,6 +271,7 @@ class Double:
             return []  # all went with the context
         found = [f"{size} bytes" for _, size in self._blocks.values()]
         found += ["a module"] * len(self._modules) + ["an event"] * len(self._events)
+        found += ["a stream"] * len(self._streams) + ["a graph"] * len(self._graphs)
         return found + ["the context"] * self._retained
 
     # --- the driver ------------------------------------------------------------------------------
@@ -374,6 +405,13 @@ class Double:
         log = given.get(CUjit_option.CU_JIT_ERROR_LOG_BUFFER)
         size = given.get(CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
         demand(type(log) is bytearray and size == len(log), "the log has no size, or another")
+
+        if image.startswith(b"\x7fELF"):
+            demand(image[:-1] in ASSEMBLED, "machine code that nobody assembled")
+            image, arch = ASSEMBLED[image[:-1]]
+            if int(arch.removeprefix("sm_").rstrip("a")) != self.sm:
+                return lambda: CUresult.CUDA_ERROR_NO_BINARY_FOR_GPU
+            image += b"\0"
 
         def done():
             module = CUmodule(next(self._numbers))
@@ -520,7 +558,7 @@ class Double:
         demand(len(rest) == 10, "cuLaunchKernel takes 11 arguments")
         grid, block, (shared, stream, params, extra) = rest[:3], rest[3:6], rest[6:]
         demand(all(type(n) is int and n > 0 for n in (*grid, *block)), "a launch of nothing")
-        demand(isinstance(stream, CUstream) and not int(stream), "not the default stream")
+        self._capturing(stream)
         demand(extra == 0, "kernelParams or extra, not both")
         count = len(kernel.params)
         demand(type(params) is int and (params or not count), "kernelParams is no address")
@@ -533,17 +571,18 @@ class Double:
         def done():
             if shared + kernel.shared > function.shared:
                 return CUresult.CUDA_ERROR_INVALID_VALUE
+            self._capture.append(step)
+            return None
+
+        def step():
             program = function.module.program
             before = program.usage(timed=False).time
             try:
                 program.launch(function.name, grid, block, *args, shared=shared)
-            except GevolveError:
-                return CUresult.CUDA_ERROR_INVALID_VALUE
             except Stopped as stopped:
                 self._pending = _meaning(stopped)
             took = program.usage(timed=False).time - before
             self._clock += took * (1 + self.noise * abs(self.rng.standard_normal()))
-            return None
 
         return done
 
@@ -565,22 +604,103 @@ class Double:
 
         return done
 
-    def _cuEventRecord(self, event, stream):
+    def _cuEventRecordWithFlags(self, event, stream, flags):
         self._alive(event, CUevent, self._events)
-        demand(isinstance(stream, CUstream) and not int(stream), "not the default stream")
+        self._capturing(stream)
+        demand(flags == 1, "an event of the capture, not of the graph that it makes")
+
+        def step():
+            event.at, event.seen = self._clock, False
+
+        return lambda: self._capture.append(step)
+
+    # --- streams and graphs
+
+    def _capturing(self, stream):
+        self._alive(stream, CUstream, self._streams)
+        demand(self._capture is not None, "queued on a stream that is not being captured")
+
+    def _cuStreamCreate(self, flags):
+        demand(flags == 0, "a stream that does not wait for copies")
 
         def done():
-            event.at, event.seen = self._clock, False
+            stream = CUstream(next(self._numbers))
+            self._streams[int(stream)] = stream
+            return stream
 
         return done
 
-    def _cuEventSynchronize(self, event):
-        self._alive(event, CUevent, self._events)
-        demand(event.at is not None, "cuEventSynchronize of an event that was not recorded")
+    def _cuStreamDestroy(self, stream):
+        self._alive(stream, CUstream, self._streams)
+        demand(self._capture is None, "cuStreamDestroy while the stream is captured")
+
+        def done():
+            del self._streams[int(stream)]
+
+        return done
+
+    def _cuStreamBeginCapture(self, stream, mode):
+        self._alive(stream, CUstream, self._streams)
+        demand(mode == 2 and self._capture is None, "cuStreamBeginCapture twice, or in no mode")
+
+        def done():
+            self._capture = []
+
+        return done
+
+    def _cuStreamEndCapture(self, stream):
+        self._capturing(stream)
+
+        def done():
+            graph = CUgraph(next(self._numbers))
+            graph.steps, self._capture = self._capture, None
+            self._graphs[int(graph)] = graph
+            return graph
+
+        return done
+
+    def _cuGraphInstantiate(self, graph, flags):
+        self._alive(graph, CUgraph, self._graphs)
+        demand(flags == 0, "cuGraphInstantiate takes no flags here")
+
+        def done():
+            made = CUgraphExec(next(self._numbers))
+            made.steps = graph.steps
+            self._graphs[int(made)] = made
+            return made
+
+        return done
+
+    def _cuGraphLaunch(self, graph, stream):
+        self._alive(graph, CUgraphExec, self._graphs)
+        self._alive(stream, CUstream, self._streams)
+        demand(self._capture is None, "cuGraphLaunch while the stream is captured")
+
+        def done():
+            for step in graph.steps:
+                step()
+
+        return done
+
+    def _cuGraphDestroy(self, graph):
+        self._alive(graph, CUgraph, self._graphs)
+
+        def done():
+            del self._graphs[int(graph)]
+
+        return done
+
+    def _cuGraphExecDestroy(self, graph):
+        self._alive(graph, CUgraphExec, self._graphs)
+        return self._cuGraphDestroy(graph)
+
+    def _cuStreamSynchronize(self, stream):
+        self._alive(stream, CUstream, self._streams)
+        demand(self._capture is None, "cuStreamSynchronize while the stream is captured")
 
         def done():
             for one in self._events.values():
-                one.seen |= one.at is not None and one.at <= event.at
+                one.seen |= one.at is not None
 
         return done
 

@@ -5,6 +5,7 @@ conformance suite on the device ``cuda:0``, which then knows of no double.
 """
 
 import ctypes
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -18,12 +19,11 @@ from tests.device.cuda.double import (
     CUdeviceptr,
     CUfunction_attribute,
     CUjit_option,
-    CUstream,
     Double,
 )
 
 # What the C functions take: "i", "n" and "b" numbers of 4, 8 and 1 bytes, "p" an address on the GPU, "s"
-# a string, "h" a handle, "d" a device, "S" a stream, "a" and "f" attributes; and where results go: "H",
+# a string, "h" a handle, "d" a device, "a" and "f" attributes; and where results go: "H",
 # "D", "P", "N", "I" and "F" for a handle, a device, an address, a size, an integer and a float.
 FUNCTIONS = {
     "cuInit": "i", "cuDriverGetVersion": "I", "cuDeviceGetCount": "I", "cuDeviceGet": "Di",
@@ -32,8 +32,11 @@ FUNCTIONS = {
     "cuModuleGetFunction": "Hhs", "cuModuleGetGlobal": "PNhs", "cuFuncGetAttribute": "Ifh",
     "cuFuncSetAttribute": "hfi", "cuMemGetInfo": "NN", "cuMemAlloc": "Pn", "cuMemFree": "p",
     "cuMemcpyHtoD": "pnn", "cuMemcpyDtoH": "npn", "cuMemsetD8": "pbn", "cuMemsetD32": "pin",
-    "cuLaunchKernel": "hiiiiiiiSnn", "cuEventCreate": "Hi", "cuEventRecord": "hS",
-    "cuEventSynchronize": "h", "cuEventElapsedTime": "Fhh", "cuEventDestroy": "h",
+    "cuLaunchKernel": "hiiiiiiihnn", "cuEventCreate": "Hi", "cuEventRecordWithFlags": "hhi",
+    "cuStreamSynchronize": "h", "cuEventElapsedTime": "Fhh", "cuEventDestroy": "h",
+    "cuStreamCreate": "Hi", "cuStreamDestroy": "h", "cuStreamBeginCapture": "hi",
+    "cuStreamEndCapture": "hH", "cuGraphInstantiate": "Hhn", "cuGraphLaunch": "hh",
+    "cuGraphDestroy": "h", "cuGraphExecDestroy": "h",
     "cuDeviceGetName": "", "cuModuleLoadDataEx": "",
 }  # fmt: skip
 ARGUMENTS = 11
@@ -56,6 +59,7 @@ SOURCE = "\n".join(
         ),
         "static struct { const char *name; void *function; } names[] = {",
         *(f'{{"{name}", (void *){name}}},' for name in FUNCTIONS),
+        '{"cuGraphInstantiateWithFlags", (void *)cuGraphInstantiate},',
         "};",
         "int cuGetProcAddress_v2(const char *name, void **to, int version, unsigned long flags, int *how) {",
         "  for (int i = 0; i < sizeof names / sizeof *names; i++)",
@@ -119,8 +123,6 @@ class Bridge:
                 args.append(CUdevice(value & 0xFFFFFFFF))
             elif kind == "p":
                 args.append(CUdeviceptr(value))
-            elif kind == "S":
-                args.append(CUstream(value))
             elif kind == "s":
                 args.append(ctypes.string_at(value))
             elif kind == "a":
@@ -151,13 +153,31 @@ class Bridge:
         buffer, size = given
         log = bytearray(size)
         code, module = self.double.cuModuleLoadDataEx(
-            ctypes.string_at(image) + b"\0", count, keys, [log, size]
+            _image(image) + b"\0", count, keys, [log, size]
         )
         ctypes.memmove(buffer, bytes(log), size)
         if not code:
             self.handles[int(module)] = module
             ctypes.c_uint64.from_address(to).value = int(module)
         return code
+
+
+def _image(address):
+    """PTX up to its NUL, or a cubin up to the end of what it says it holds."""
+    head = ctypes.string_at(address, 64)
+    if not head.startswith(b"\x7fELF"):
+        return ctypes.string_at(address)
+    programs, sections = struct.unpack_from("<QQ", head, 32)
+    ends = [64]
+    for table, (size, count) in (
+        (programs, struct.unpack_from("<HH", head, 54)),
+        (sections, struct.unpack_from("<HH", head, 58)),
+    ):
+        ends.append(table + size * count)
+        for number in range(count if table == sections else 0):
+            row = struct.unpack("<IIQQQQ", ctypes.string_at(address + table + size * number, 40))
+            ends.append(row[4] + (row[5] if row[1] != 8 else 0))
+    return ctypes.string_at(address, max(ends))
 
 
 def main(folder, *checks):
@@ -171,7 +191,7 @@ def main(folder, *checks):
     except Poisoned as error:
         print(error)
     assert not bridge.errors, bridge.errors
-    assert not double.leaks()
+    assert not double.leaks(), double.leaks()
     print(f"{len(double.calls)} calls, {len(set(double.calls))} functions")
 
 

@@ -73,21 +73,90 @@ def test_building_touches_no_driver():
     assert double.calls == []
 
 
-def test_the_l2_cache_is_flushed_before_the_first_launch_only():
+def test_the_l2_cache_is_flushed_before_anything_is_uploaded():
     double = Double(l2=3 << 20)
+    device = Cuda("0", double)
+    gpu = device.open(SAXPY, Limits())
+    assert double.calls[-1] == "cuMemsetD8"
+    device_checks.saxpy(gpu)
+    assert double.calls.count("cuMemsetD8") == 1
+    gpu.close()
+    device.close()
+
+
+def test_launches_run_as_one_graph_when_the_host_wants_to_see_something():
+    double = Double()
     device = Cuda("0", double)
     gpu = device.open(SAXPY, Limits())
     x = gpu.array(np.ones(8, np.float32))
     began = len(double.calls)
     for _ in range(2):
         gpu.launch("saxpy", 1, 8, 1.0, x, x, 8)
-    assert [
-        name for name in double.calls[began:] if name[:6] in {"cuMems", "cuLaun", "cuEven"}
-    ] == [
-        "cuMemsetD8",
-        *("cuEventCreate", "cuEventCreate", "cuEventRecord", "cuLaunchKernel", "cuEventRecord") * 2,
+    assert set(double.calls[began:]) <= {
+        "cuEventCreate",
+        "cuModuleGetFunction",
+        "cuFuncGetAttribute",
+    }
+    began = len(double.calls)
+    np.testing.assert_array_equal(x.get(), 4)
+    assert double.calls[began:] == [
+        "cuStreamBeginCapture",
+        *("cuEventRecordWithFlags", "cuLaunchKernel", "cuEventRecordWithFlags") * 2,
+        *("cuStreamEndCapture", "cuGraphInstantiate", "cuGraphDestroy"),
+        *("cuGraphLaunch", "cuStreamSynchronize", "cuGraphExecDestroy"),
+        *("cuEventElapsedTime",) * 2,
+        "cuMemcpyDtoH",
     ]
+    gpu.launch("saxpy", 1, 8, 1.0, x, x, 8)
+    x.set(np.zeros(8, np.float32))  # after the launch, as it was written
+    np.testing.assert_array_equal(x.get(), 0)
     gpu.close()
+    device.close()
+    assert double.leaks() == []
+
+
+def test_what_is_loaded_is_our_own_machine_code_for_this_gpu():
+    for sm, kind in ((70, b"\x7fELF"), (80, b"\x7fELF"), (999, b"//")):
+        double = Images(sm=sm)
+        device = Cuda("0", double)
+        work(device)
+        assert [image[: len(kind)] for image in double.images] == [kind]
+        device.close()
+
+
+def test_ptx_is_loaded_where_the_driver_does_not_know_our_machine_code():
+    double = Images(sm=80)
+    double.inject("cuModuleLoadDataEx", "NO_BINARY_FOR_GPU")
+    device = Cuda("0", double)
+    work(device)
+    assert [image[:4] == b"\x7fELF" for image in double.images] == [True, False]
+    device.close()
+    assert double.leaks() == []
+
+
+class Images(Double):
+    """A double that remembers what it was given to load."""
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.images = []
+
+    def _cuModuleLoadDataEx(self, image, *rest):  # noqa: N802  (the driver's name)
+        self.images.append(image)
+        return super()._cuModuleLoadDataEx(image, *rest)
+
+
+def test_variables_have_their_first_values_in_every_run_and_the_module_is_loaded_once():
+    double = Double()
+    device = Cuda("0", double)
+    for _ in range(3):
+        gpu = device.open(SAXPY, Limits())
+        visits = gpu.symbol("visits", np.int32)
+        assert visits.get().tolist() == [7]
+        visits.set(np.array([8], np.int32))
+        gpu.usage()
+        gpu.close()
+    assert double.calls.count("cuModuleLoadDataEx") == 1
     device.close()
 
 
@@ -165,8 +234,12 @@ def test_every_error_of_every_call_is_one_line_and_leaves_nothing(call):
         double = Double()
         device = Cuda("0", double)
         double.inject(call, error)
+        # Machine code that is refused is followed by PTX; hidden variables by a fresh module.
+        if call in {"cuModuleLoadDataEx", "cuModuleGetGlobal"}:
+            double.inject(call, error)
         with pytest.raises((Stopped, GevolveError)) as raised:
             work(device, close=True)
+        double.injected.clear()
         told = one_line(raised.value)
         assert error in told or error in {"LAUNCH_OUT_OF_RESOURCES", "NOT_FOUND"}
         if isinstance(raised.value, Poisoned):
@@ -187,7 +260,7 @@ def test_every_error_of_every_call_is_one_line_and_leaves_nothing(call):
 def test_a_kernels_fault_ends_the_process(error):
     double = Double()
     device = Cuda("0", double)
-    double.inject("cuEventSynchronize", error)
+    double.inject("cuStreamSynchronize", error)
     with pytest.raises(Poisoned, match="saxpy: .*" + error) as raised:
         work(device)
     assert raised.value.verdict == ("timeout" if error == "LAUNCH_TIMEOUT" else "crash")
@@ -233,7 +306,8 @@ def test_the_drivers_own_words_are_told():
 def test_a_kernel_for_a_newer_gpu():
     work(Cuda("0", Double(sm=60)))  # it uses nothing that sm_60 has not
     newer = SAXPY.replace(b"bar.sync", b"match.any.sync.b32 %r1, %r1, -1; bar.sync")
-    with pytest.raises(UnsupportedError, match=r"built for sm_70, and .* is sm_60; .*arch=sm_60'"):
+    refused = r"built for sm_70, and .* is sm_60; .*refused: .*INVALID_PTX.*arch=sm_60'"
+    with pytest.raises(UnsupportedError, match=refused):
         Cuda("0", Double(sm=60)).prepare(newer, ())
     only = SAXPY.replace(b".target sm_70", b".target sm_90a").replace(b"add.", b"plus.")
     with pytest.raises(UnsupportedError, match=r"built for sm_90a, and .* is sm_100"):
@@ -358,6 +432,7 @@ def test_the_double_forgives_nothing():
     data = np.zeros(64, np.uint8).ctypes.data
     pointer = double.CUdeviceptr
     _, event = double.cuEventCreate(0)
+    _, stream = double.cuStreamCreate(0)
     wrong = {
         "not a function": lambda: double.cuMemcpyDtoD(there, there, 1),
         "in no allocation": lambda: double.cuMemcpyHtoD(there, data, 65),
@@ -366,15 +441,19 @@ def test_the_double_forgives_nothing():
         "no multiple": lambda: double.cuMemsetD32(pointer(int(there) + 1), 0, 4),
         "does not fit": lambda: double.cuMemsetD8(there, 256, 4),
         "not allocated": lambda: double.cuMemFree(pointer(int(there) + 8)),
-        "was not recorded": lambda: double.cuEventSynchronize(event),
+        "was not recorded": lambda: double.cuEventElapsedTime(event, event),
+        "not being captured": lambda: double.cuEventRecordWithFlags(event, stream, 1),
         "not a CUfunction": lambda: double.cuLaunchKernel(7, 1, 1, 1, 1, 1, 1, 0, CUstream(), 0, 0),
         "must end with a NUL": lambda: double.cuModuleLoadDataEx(b"", 0, [], []),
     }
     for message, call in wrong.items():
         with pytest.raises(MisuseError, match=message):
             call()
-    assert double.leaks() == ["64 bytes", "an event", "the context"]
-    double.cuEventRecord(event, CUstream())
+    assert double.leaks() == ["64 bytes", "an event", "a stream", "the context"]
+    double.cuStreamBeginCapture(stream, double.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
+    double.cuEventRecordWithFlags(event, stream, 1)
+    _, graph = double.cuGraphInstantiate(double.cuStreamEndCapture(stream)[1], 0)
+    double.cuGraphLaunch(graph, stream)
     with pytest.raises(MisuseError, match="nobody waited for"):
         double.cuEventElapsedTime(event, event)
     double.cuMemFree(there)

@@ -1,6 +1,6 @@
 """The device `cuda`: PTX on an NVIDIA GPU, through the driver API.
 
-The artefact is the same PTX that `sim` runs; the driver assembles it for its GPU. Everything but
+The artefact is PTX; `image` assembles it for the GPU, or the driver does. Everything but
 `build` happens in a child process, since the driver does not survive a fork. A kernel that faults
 ends the driver's context: `Poisoned` then tells that the process must end.
 """
@@ -8,6 +8,8 @@ ends the driver's context: `Poisoned` then tells that the process must end.
 import re
 from collections.abc import Sequence
 from typing import Any
+
+import msgspec
 
 from gevolve.device.base import Device, Limits
 from gevolve.device.cuda import query
@@ -17,7 +19,7 @@ from gevolve.device.cuda.gpu import CudaGpu
 from gevolve.device.cuda.memory import CudaBuffer
 from gevolve.device.cuda.signature import read
 from gevolve.device.ptxas import Resources, assemble
-from gevolve.errors import DeviceError, WorkloadError, install
+from gevolve.errors import CompileError, DeviceError, WorkloadError, install
 from gevolve.ir.llvm.codegen import to_ptx
 
 __all__ = ["Cuda", "CudaBuffer", "CudaGpu"]
@@ -103,11 +105,13 @@ class Cuda(Device):
     def resources(self, artefact: bytes) -> dict[str, Resources]:
         """The resources of each kernel on this GPU; spills only if `ptxas` for it is installed."""
         context = self._ready()
+        module = context.load(artefact)
+        found = {name: module.function(name).resources for name in read(artefact).kernels}
         try:
-            return assemble(artefact.decode(), f"sm_{context.sm}").kernels
-        except DeviceError:
-            module = context.load(artefact)
-            return {name: module.function(name).resources for name in read(artefact).kernels}
+            told = assemble(context.fitted(artefact).decode(), f"sm_{context.sm}").kernels
+        except (CompileError, DeviceError):
+            return found
+        return {name: _with_spills(own, told.get(name)) for name, own in found.items()}
 
     def close(self) -> None:
         """Free everything; the end of the process does so as well."""
@@ -125,6 +129,15 @@ class Cuda(Device):
                 self._failure = error
                 raise
         return self._context
+
+
+def _with_spills(own: Resources, told: Resources | None) -> Resources:
+    """The resources of a loaded kernel, with the spills that `ptxas` reports if it made the same code."""
+    if told is None or told.registers != own.registers:
+        return own
+    return msgspec.structs.replace(
+        own, spill_stores=told.spill_stores, spill_loads=told.spill_loads
+    )
 
 
 def _line(gpu: query.GpuInfo) -> str:

@@ -1,10 +1,11 @@
 """The state of one GPU in this process: its context, loaded modules, events, a scratch buffer."""
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any, Protocol
 
 from gevolve.device.cuda import driver as cuda_driver
+from gevolve.device.cuda.image import machine_code
 from gevolve.device.cuda.module import LoadedModule
 from gevolve.device.cuda.signature import read, retargeted
 from gevolve.errors import SourceError, UnsupportedError
@@ -37,6 +38,9 @@ class Context:
             size = max(2 * driver.attribute(self._device, "L2_CACHE_SIZE"), _LEAST_SCRATCH)
             self._scratch = (driver.call("cuMemAlloc", size), size)
             undo.callback(driver.give_back, "cuMemFree", self._scratch[0])
+            # A blocking stream: it and copies wait for each other.
+            self.stream = driver.call("cuStreamCreate", 0)
+            undo.callback(driver.give_back, "cuStreamDestroy", self.stream)
             self._undo = undo.pop_all()
 
     def _find(self, index: int) -> None:
@@ -68,15 +72,16 @@ class Context:
         return found
 
     def borrow(self, artefact: bytes) -> tuple[LoadedModule, Callable[[], None]]:
-        """A module for one run, and a function that releases it.
+        """A module for one run, and the function that returns it.
 
-        The values of variables belong to a module and must not leak into the next run, so a module
-        with variables is loaded for every run.
+        Variables live in a module, and what one run leaves in them must not reach the next: they get
+        their initial values again. A module with variables that the host cannot see, or that another
+        run has borrowed, is loaded anew.
         """
-        if read(artefact).variables:
+        module = self.load(artefact)
+        if read(artefact).variables and (module in self._borrowed or not module.reset()):
             module = self._fresh(artefact)
             return module, module.unload
-        module = self.load(artefact)
         self._borrowed.append(module)
         return module, lambda: self._borrowed.remove(module)
 
@@ -86,18 +91,35 @@ class Context:
             if self._modules[artefact] not in self._borrowed:
                 self._modules.pop(artefact).unload()
 
+    def fitted(self, artefact: bytes) -> bytes:
+        """The PTX with this GPU as its target if it was made for a newer one."""
+        built = read(artefact)
+        fits = self.sm >= built.sm and not (built.exact and self.sm != built.sm)
+        return artefact if fits else retargeted(artefact, self.sm)
+
     def _fresh(self, artefact: bytes) -> LoadedModule:
         """Load an artefact. PTX for a newer GPU is tried with this GPU as its target."""
-        built = read(artefact)
-        if self.sm >= built.sm and not (built.exact and self.sm != built.sm):
-            return LoadedModule(self.driver, artefact)
+        ptx = self.fitted(artefact)
         try:
-            return LoadedModule(self.driver, retargeted(artefact, self.sm))
+            return self._loaded(ptx)
         except SourceError as error:
+            if ptx is artefact:
+                raise
             raise UnsupportedError(
-                f"the kernel is built for {built.target}, and {self.title} is sm_{self.sm}; compile it"
+                f"the kernel is built for {read(artefact).target}, and {self.title} is sm_{self.sm};"
+                f" with that as its target it is refused: {error}. If the kernel needs a newer GPU,"
+                " use one; if it does not, compile it"
                 f" with clang_options = ('--no-offload-arch=all', '--offload-arch=sm_{self.sm}')"
             ) from error
+
+    def _loaded(self, ptx: bytes) -> LoadedModule:
+        signature = read(ptx)
+        code = machine_code(ptx, f"sm_{self.sm}{'a' * signature.exact}")
+        if code is not None:
+            # A driver that is older than the assembler refuses its machine code.
+            with suppress(SourceError):
+                return LoadedModule(self.driver, code, signature)
+        return LoadedModule(self.driver, ptx, signature)
 
     # --- handles ---------------------------------------------------------------------------------
 
@@ -125,10 +147,9 @@ class Context:
         self._idle += events
 
     def flush(self) -> None:
-        """Flush the L2 cache by writing more than it holds.
+        """Flush the L2 cache by writing more than it holds, before a run uploads anything.
 
-        The write also keeps the GPU busy while the first launch and its events are queued, so that
-        the time between the events is the kernel's, not the host's.
+        So the first launch finds the uploads in L2, as on `sim`, and nothing of earlier runs.
         """
         address, size = self._scratch
         self.driver.call("cuMemsetD8", address, 0, size)

@@ -100,6 +100,8 @@ def initialized() -> bool:
 
 def start(functions: Any = None) -> Driver:
     """Initialize the driver in this process; the error says what to do if that is not possible."""
+    # A variant is loaded once; in the driver's cache it would only displace what others keep there.
+    os.environ.setdefault("CUDA_CACHE_DISABLE", "1")
     driver = Driver(functions or bindings())
     with driver.setting_up("cuda"):
         driver.call("cuInit", 0)

@@ -1,15 +1,18 @@
 """The NVIDIA GPU that a workload's host code sees: buffers, symbols, launches and their usage.
 
-Launches are queued, each between two events, and awaited when the host reads anything. So kernels of
-a host loop run back to back, as they would without gevolve, and only they are timed: copies are not.
+Launches are queued until the host reads or writes anything, and then run as one graph, each between
+two events. So kernels of a host loop run back to back, without the host in between, and only they are
+timed: copies are not.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gevolve.device.base import Limits, Poisoned, Shape, Stopped, Usage
+from gevolve.device.cuda import graph
 from gevolve.device.cuda.context import Context
 from gevolve.device.cuda.memory import CudaBuffer, CudaMemory
 from gevolve.device.sim import arguments
@@ -22,6 +25,9 @@ _QUEUE = 64
 
 class _QueuedLaunch(NamedTuple):
     kernel: str
+    shape: tuple[int, ...]
+    """Blocks, threads of a block, and bytes of dynamic shared memory."""
+    params: bytes
     began: Any
     ended: Any
 
@@ -35,10 +41,10 @@ class CudaGpu:
         self._limits = limits
         self._module, self._release = context.borrow(artefact)
         self._memory = CudaMemory(context.driver, limits, pattern, self._await)
-        self._stream = context.driver.api.CUstream(0)
         self._queue: list[_QueuedLaunch] = []
         self._used = Usage()
         self._launched: dict[str, None] = {}
+        context.flush()
         context.opened(self)
 
     def array(self, data: npt.ArrayLike) -> CudaBuffer:
@@ -67,37 +73,24 @@ class CudaGpu:
         self._module.allow(name, shared, self._context.most_shared)
         if self._used.launches >= self._limits.launches:
             raise Stopped("fuel", f"more than {self._limits.launches} launches")
-        if not self._used.launches:
-            self._context.flush()
         self._used.launches += 1
         self._launched[name] = None
-        self._run(name, blocks, threads, shared, params)
-
-    def _run(
-        self,
-        name: str,
-        blocks: tuple[int, int, int],
-        threads: tuple[int, int, int],
-        shared: int,
-        params: bytes,
-    ) -> None:
-        # The driver takes the address of an array of addresses, one for each parameter.
-        data = np.frombuffer(params or b"\0", np.uint8)
-        offsets = [offset for _, offset in self._module.signature.kernels[name]]
-        table = np.array([data.ctypes.data + offset for offset in offsets] or [0], np.uint64)
-        handle, call, stream = self._module.function(name).handle, self._driver.call, self._stream
-        given = (handle, *blocks, *threads, shared, stream, table.ctypes.data, 0)
         if len(self._queue) >= _QUEUE:
             self._await()
-        launch = _QueuedLaunch(name, self._context.event(), self._context.event())
-        try:
-            call("cuEventRecord", launch.began, stream)
-            call("cuLaunchKernel", *given)
-            call("cuEventRecord", launch.ended, stream)
-        except Stopped:
-            self._context.reuse(launch.began, launch.ended)
-            raise
-        self._queue.append(launch)
+        events = self._context.event(), self._context.event()
+        self._queue.append(_QueuedLaunch(name, (*blocks, *threads, shared), params, *events))
+
+    def _record(self, launch: _QueuedLaunch) -> None:
+        """Put a launch and its events on the stream."""
+        # The driver takes the address of an array of addresses, one for each parameter.
+        data = np.frombuffer(launch.params or b"\0", np.uint8)
+        offsets = [offset for _, offset in self._module.signature.kernels[launch.kernel]]
+        table = np.array([data.ctypes.data + offset for offset in offsets] or [0], np.uint64)
+        handle, stream = self._module.function(launch.kernel).handle, self._context.stream
+        call = self._driver.call
+        call("cuEventRecordWithFlags", launch.began, stream, graph.EXTERNAL)
+        call("cuLaunchKernel", handle, *launch.shape, stream, table.ctypes.data, 0)
+        call("cuEventRecordWithFlags", launch.ended, stream, graph.EXTERNAL)
 
     def _check_block(self, kernel: str, name: str, threads: tuple[int, int, int]) -> None:
         count = threads[0] * threads[1] * threads[2]
@@ -114,12 +107,13 @@ class CudaGpu:
             )
 
     def _await(self) -> None:
-        """Wait for all queued launches and add up their times."""
+        """Run all queued launches and add up their times."""
         if not self._queue:
             return
         queue, self._queue = self._queue, []
         try:
-            self._driver.call("cuEventSynchronize", queue[-1].ended)
+            steps = (partial(self._record, launch) for launch in queue)
+            graph.run(self._driver, self._context.stream, *steps)
             for launch in queue:
                 took = self._driver.call("cuEventElapsedTime", launch.began, launch.ended)
                 self._used.time += float(took) / 1000

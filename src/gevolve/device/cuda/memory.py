@@ -150,6 +150,8 @@ class CudaMemory:
         return data
 
     def write(self, address: int, data: bytes) -> None:
+        """Write to the GPU's memory, after all launches."""
+        self._await()
         source = np.frombuffer(data, np.uint8)
         if data:
             place = self._pointer(address)

@@ -1,10 +1,13 @@
-"""An artefact that the driver has assembled for its GPU and loaded."""
+"""An artefact that the driver has loaded."""
 
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from gevolve.device.cuda.driver import Driver
-from gevolve.device.cuda.signature import PtxSignature, read
+from gevolve.device.cuda.signature import PtxSignature
 from gevolve.device.ptxas import Resources
 from gevolve.errors import LaunchError
 
@@ -29,16 +32,42 @@ class LoadedKernel:
 class LoadedModule:
     """A loaded artefact: its kernels and variables."""
 
-    def __init__(self, driver: Driver, artefact: bytes) -> None:
+    def __init__(self, driver: Driver, image: bytes, signature: PtxSignature) -> None:
+        """Load machine code or PTX; `signature` is that of the PTX in both cases."""
         self._driver = driver
-        self.signature: PtxSignature = read(artefact)
+        self.signature = signature
         self._functions: dict[str, LoadedKernel] = {}
+        self._initial: list[tuple[int, npt.NDArray[np.uint8]]] | None = None
+        """The address of each variable, and what it held after loading."""
+        self._hidden = False
         log = bytearray(_LOG)
         option = driver.api.CUjit_option
         options = [option.CU_JIT_ERROR_LOG_BUFFER, option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
         self._handle = driver.call(
-            "cuModuleLoadDataEx", artefact + b"\0", len(options), options, [log, _LOG], log=log
+            "cuModuleLoadDataEx", image + b"\0", len(options), options, [log, _LOG], log=log
         )
+
+    def reset(self) -> bool:
+        """Give all variables their initial values; False if the host cannot see some of them.
+
+        Call it before the first launch too: it then learns those values.
+        """
+        call, pointer = self._driver.call, self._driver.api.CUdeviceptr
+        if self._initial is not None:
+            for address, data in self._initial:
+                call("cuMemcpyHtoD", pointer(address), data.ctypes.data, data.size)
+            return not self._hidden
+        self._initial = []
+        for name in self.signature.variables:
+            try:
+                address, size = self.variable(name)
+            except LaunchError:
+                self._hidden = True
+                break
+            data = np.empty(size, np.uint8)
+            call("cuMemcpyDtoH", data.ctypes.data, pointer(address), size)
+            self._initial.append((address, data))
+        return not self._hidden
 
     def function(self, name: str) -> LoadedKernel:
         """A kernel by its name in the PTX."""
