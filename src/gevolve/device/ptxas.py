@@ -25,6 +25,7 @@ WHEEL = "nvidia-cuda-nvcc-cu12"
 """Its ptxas (12.9) knows sm_50 to sm_121."""
 
 _USUAL = "/usr/local/cuda/bin/ptxas"
+_TARGET = re.compile(r"^(\s*\.target\s+)sm_\d+[af]?", re.MULTILINE)
 _ARCH = re.compile(r"sm_(\d+)[af]?")
 _LISTED = re.compile(r"'(sm_\d+[af]?)'")
 _RELEASE = re.compile(r"release (\d+)\.(\d+)")
@@ -95,6 +96,11 @@ def assemble(
             )
         resources = _resources(done.stdout + done.stderr)
         return Assembled(made.read_bytes(), arch, tool.version, resources)
+
+
+def retargeted(ptx: str, arch: str) -> str:
+    """The same PTX with another target; whether it runs there its assembler finds out."""
+    return _TARGET.sub(rf"\g<1>{arch}", ptx, count=1)
 
 
 def find(arch: str) -> Tool:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from gevolve.device import ptxas
 from gevolve.device.sim.parse import parse
 from gevolve.device.sim.ptx import Variable
 from gevolve.device.sim.translate.callgraph import place_params
@@ -51,4 +52,4 @@ def read(artefact: bytes) -> PtxSignature:
 
 def retargeted(artefact: bytes, sm: int) -> bytes:
     """The same PTX with another target; the driver rejects it if it does not fit."""
-    return _TARGET.sub(rf"\1sm_{sm}", artefact.decode(), count=1).encode()
+    return ptxas.retargeted(artefact.decode(), f"sm_{sm}").encode()

@@ -13,6 +13,8 @@ from gevolve.device.sim.memory import PAGE
 from gevolve.device.sim.parse import parse
 from gevolve.device.sim.ptx import SIZES, Float, Instruction, Module, Reloc, Variable
 from gevolve.device.sim.timing.code import Code, code_of
+from gevolve.device.sim.timing.gpu import Gpu
+from gevolve.device.sim.timing.registers import assembled
 from gevolve.device.sim.translate import Kernel, translate
 from gevolve.device.sim.translate.callgraph import align
 from gevolve.errors import UnsupportedError
@@ -49,6 +51,7 @@ class Program:
     size: int
     files: dict[int, str]
     functions: dict[str, int]
+    ptx: str
     machine: bool = False
     _compiled: dict[str, Compiled] = field(default_factory=dict[str, Compiled])
     _code: dict[str, Code] = field(default_factory=dict[str, Code])
@@ -84,6 +87,11 @@ class Program:
             (place, self.variables[name].size, place >= self.constants)
             for name, place in self.places.items()
         ]
+
+    def registers(self, name: str, gpu: Gpu) -> int:
+        """The registers that a thread of a kernel has on a GPU."""
+        arch = gpu.machine.arch if gpu.machine else gpu.arch
+        return (assembled(self.ptx, arch).get(name) if arch else None) or self.code(name).need
 
     def image(self, base: int) -> bytes:
         """The initial content of all variables when they are placed at `base`."""
@@ -127,7 +135,8 @@ def load(artefact: bytes) -> Program:
     }
     variables = {name: module.variables[name] for name in places}
     functions = {name: index for index, name in enumerate(module.functions)}
-    return Program(kernels, variables, places, constants, size, dict(module.files), functions)
+    files = dict(module.files)
+    return Program(kernels, variables, places, constants, size, files, functions, artefact.decode())
 
 
 def _place(module: Module) -> tuple[dict[str, int], int, int]:

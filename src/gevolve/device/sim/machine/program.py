@@ -23,6 +23,7 @@ from gevolve.device.sim.memory import PAGE
 from gevolve.device.sim.program import BLOCK, KINDS, SITE, Compiled
 from gevolve.device.sim.ptx import Variable
 from gevolve.device.sim.timing.code import Code
+from gevolve.device.sim.timing.gpu import Gpu
 from gevolve.device.sim.timing.machine import machine_code
 from gevolve.device.sim.translate.callgraph import RECURSIVE, align
 from gevolve.device.sim.translate.kernel import BlockInfo
@@ -104,6 +105,10 @@ class MachineProgram:
             sites = np.array(rows or [(0, 0, 0, 0)], SITE)
             found = self._compiled[name] = Compiled(engine, address, blocks, sites)
         return found
+
+    def registers(self, name: str, gpu: Gpu) -> int:  # noqa: ARG002  (it was assembled for one)
+        """The registers that a thread of a kernel has."""
+        return self.kernels[name].source.registers
 
     def code(self, name: str) -> Code:
         """What the timing model reads of a kernel."""

@@ -99,7 +99,7 @@ class Clock:
         if len(self._pending) >= PENDING or kept >= ROOM:
             self._settle()
         threads = block[0] * block[1] * block[2]
-        registers = program.code(kernel.name).need
+        registers = program.registers(kernel.name, self._gpu)
         held = occupancy(self._gpu, threads, registers, shared)
         warps = -(-threads // _LANES)
         blocks = grid[0] * grid[1] * grid[2]

@@ -194,6 +194,8 @@ class Gpu(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     dram: Dram
     classes: dict[str, Class] = {}
     """Of PTX, for a GPU whose machine code cannot be read."""
+    arch: str = ""
+    """What the registers of PTX are counted for, such as ``sm_60``."""
     machine: Machine | None = None
 
     @property

@@ -1,16 +1,36 @@
-"""How many registers a thread needs, from the values that live at once.
+"""How many registers a thread of PTX needs.
 
-PTX has as many registers as it likes; the machine's compiler, ptxas, decides. What it can make again
-at no cost it does not keep: parameters, which are operands in constant memory, and constants.
+PTX has as many registers as it likes; the machine's compiler, ptxas, decides, and is asked where it is
+installed. Elsewhere they are estimated from the values that live at once, without what ptxas makes
+again at no cost: parameters, which are operands in constant memory, and constants.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
+from gevolve.device import ptxas
 from gevolve.device.sim.flow import Block, Flow, results, sources
 from gevolve.device.sim.ptx import SIZES, Instruction
+from gevolve.errors import CompileError, DeviceError
 
 _SPARE = 4
 """Registers that a thread has besides those that hold live values (an estimate)."""
+
+
+_TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)", re.MULTILINE)
+
+
+@lru_cache(maxsize=16)
+def assembled(ptx: str, arch: str) -> Mapping[str, int]:
+    """The registers of each kernel by `ptxas`, which spills what is more; empty if it cannot tell."""
+    target = _TARGET.search(ptx)
+    if target and int(target[1]) > int(arch.removeprefix("sm_")):
+        ptx = ptxas.retargeted(ptx, arch)
+    try:
+        return {name: one.registers for name, one in ptxas.assemble(ptx, arch).kernels.items()}
+    except (CompileError, DeviceError):
+        return {}
 
 
 def registers_of(flows: Sequence[Flow]) -> int:
