@@ -31,13 +31,10 @@ def render(costs: Costs) -> RenderableType:
 
 
 def _kinds(name: str, before: KernelCost, after: KernelCost) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column(name, style="cyan")
-    for heading in ("cycles", *before.kinds):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for label, total in (("unedited", before), ("variant", after)):
-        kinds = (f"{total.kinds.get(kind, 0.0):,.0f}" for kind in before.kinds)
-        table.add_row(label, f"{total.cycles:,.0f}", *kinds)
+    table = _table(name)
+    table.add_row("all", *_compared(before.cycles, after.cycles))
+    for kind, spent in before.kinds.items():
+        table.add_row(f"  {kind}", *_compared(spent, after.kinds.get(kind, 0.0)))
     note = f"occupancy {before.occupancy:.0%} → {after.occupancy:.0%}, {before.launches} launches"
     if min(before.share, after.share) < 1:
         note += f", {min(before.share, after.share):.0%} of the work replayed"
@@ -54,19 +51,25 @@ def _lines(before: KernelCost, after: KernelCost) -> Table:
         {*before.lines, *after.lines},
         key=lambda line: (-max(spent(before, line), spent(after, line)), line),
     )
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("source line", style="cyan", no_wrap=True)
-    for heading in ("unedited", "variant", "change"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = _table("source line")
     table.add_column("mostly", no_wrap=True)
     for line in lines[:LINES]:
-        old, new = spent(before, line), spent(after, line)
         most = before.lines.get(line) or after.lines.get(line) or {}
         table.add_row(
             line.rpartition("/")[2],
-            f"{old:,.0f}",
-            f"{new:,.0f}",
-            f"{new - old:+,.0f}",
+            *_compared(spent(before, line), spent(after, line)),
             max(most, key=lambda kind: most[kind], default=""),
         )
     return table
+
+
+def _table(first: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column(first, style="cyan", no_wrap=True)
+    for heading in ("unedited", "variant", "change"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def _compared(old: float, new: float) -> tuple[str, str, str]:
+    return f"{old:,.0f}", f"{new:,.0f}", f"{new - old:+,.0f}"
