@@ -62,6 +62,10 @@ def run_(
 ) -> None:
     """Evolve a workload: WORKLOAD.py, WORKLOAD.py:Name, or the name of a suite workload.
 
+    When the search is over, its front is validated and its best minimized.
+    The first Ctrl-C ends the search and only validates, a second one ends at
+    once; nothing that was judged is lost.
+
     Parameters
     ----------
     workload
@@ -93,6 +97,8 @@ def resume_(
     json: Json = False,
 ) -> None:
     """Go on with a run that was stopped, or give it more budget.
+
+    The result is that of a run that was never interrupted.
 
     Parameters
     ----------
@@ -145,6 +151,8 @@ def validate_(
 ) -> None:
     """Check a run's front on inputs that were never used; what fails is removed from it.
 
+    Every call draws new inputs.
+
     Parameters
     ----------
     variant
@@ -161,6 +169,9 @@ def minimize_(
     run: Folder, /, *, variant: str | None = None, workers: Workers = None, json: Json = False
 ) -> None:
     """Leave out every edit of a patch that does not pay, and check what remains.
+
+    The minimal patch then stands for the variant in every view and export.
+    A call that was interrupted goes on where it was.
 
     Parameters
     ----------
@@ -179,6 +190,8 @@ def explain_(
     run: Folder, /, *, variant: str | None = None, workers: Workers = None, json: Json = False
 ) -> None:
     """Say what each edit of a patch does, and which edits only work together.
+
+    It judges the patch with only one edit, without it, and with pairs of edits.
 
     Parameters
     ----------
@@ -203,6 +216,9 @@ def export_(
     output: Path | None = None,
 ) -> None:
     """Write one variant to a file, with a manifest and a script that loads it; or to stdout.
+
+    Standard error says what the variant is worth and what it takes of the GPU.
+    If ptxas is installed, PTX that it rejects is not exported.
 
     Parameters
     ----------
