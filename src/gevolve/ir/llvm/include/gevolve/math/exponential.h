@@ -13,6 +13,24 @@ GEVOLVE_MATH float hardware_exp2(float x) {
 #endif
 }
 
+// The same where a result too small for a normal number may become 0.
+GEVOLVE_MATH float flushed_exp2(float x) {
+#ifdef GEVOLVE_MATH_ON_HOST
+  return hardware_exp2(x);
+#else
+  return __nvvm_ex2_approx_ftz_f(x);
+#endif
+}
+
+// x, or the nearer end of 0 to 1; 0 for NaN.
+GEVOLVE_MATH float saturate(float x) {
+#ifdef GEVOLVE_MATH_ON_HOST
+  return x > 0 ? fmin(x, 1.0f) : 0.0f;
+#else
+  return __nvvm_saturate_f(x);
+#endif
+}
+
 // The hardware's log2(x) for float, whose absolute error is small.
 GEVOLVE_MATH float hardware_log2(float x) {
 #ifdef GEVOLVE_MATH_ON_HOST
@@ -50,21 +68,31 @@ GEVOLVE_MATH float exp_tail(float r) {
                     0.000199189031f);
 }
 GEVOLVE_MATH double exp_tail(double r) {
+  return polynomial(r, 0.5, 0.16666666666666666, 0.04166666666665131, 0.008333333333332154,
+                    0.0013888888905922272, 0.00019841269854361092, 2.4801536307282965e-05,
+                    2.755728001507298e-06, 2.761385204026354e-07, 2.5095585261108215e-08);
+}
+
+// The same to a few more digits, which e^x - 1 shows.
+GEVOLVE_MATH float expm1_tail(float r) { return exp_tail(r); }
+GEVOLVE_MATH double expm1_tail(double r) {
   return polynomial(r, 0.5, 0.16666666666666666, 0.04166666666666671, 0.008333333333333342,
                     0.0013888888888863582, 0.00019841269841236722, 2.480158736412875e-05,
                     2.755731928971012e-06, 2.7557241171332857e-07, 2.5052039736193284e-08,
                     2.0924635751049427e-09, 1.6095319245500784e-10);
 }
 
+GEVOLVE_MATH double exp_small(double r) { return fma(fma(exp_tail(r), r, 1.0), r, 1.0); }
+
 // e^r 2^n. The power goes in two factors, so that neither leaves the range of normal numbers.
 GEVOLVE_MATH float exp_scaled(float r, float n) {
   return hardware_exp2(r * constants<float>::log2_e) * hardware_exp2(n);
 }
-GEVOLVE_MATH double exp_scaled(double r, double n) {
-  int whole = (int)n, half = whole >> 1;
-  double p = 1.0 + fma(r * r, exp_tail(r), r);
-  return p * power_of_two<double>(half) * power_of_two<double>(whole - half);
+GEVOLVE_MATH double scaled(double p, int n) {
+  int half = n >> 1;
+  return p * power_of_two<double>(half) * power_of_two<double>(n - half);
 }
+GEVOLVE_MATH double exp_scaled(double r, double n) { return scaled(exp_small(r), (int)n); }
 
 // x = n ln(2) + r with a small r, n in the range of exponents.
 template <class T> GEVOLVE_MATH T exp_reduce(T x, T least, T most, T *r) {
@@ -74,13 +102,50 @@ template <class T> GEVOLVE_MATH T exp_reduce(T x, T least, T most, T *r) {
   return n;
 }
 
+// x in parts for e^x = 2^n 2^t. Adding a large number rounds to the whole n, and leaves n in the lowest
+// bits of the sum s, from where a shift makes 2^n.
+GEVOLVE_MATH float exp_shift(float x) {
+  // Where x stands between the exponents -126 and 127; beyond them t takes what is left.
+  float place = saturate(fma(x, constants<float>::log2_e / 253, 126.0f / 253));
+  return fma(place, 253.0f, 12582913.0f);
+}
+GEVOLVE_MATH float exp_rest(float x, float s) {
+  return fma(x, 1.925963e-08f, fma(x, constants<float>::log2_e, 12583039.0f - s));
+}
+GEVOLVE_MATH float exp_join(float t, float s) { return flushed_exp2(t) * from_bits(bits(s) << 23); }
+
+GEVOLVE_MATH double exp_shift(double x) {
+  return fma(x, constants<double>::log2_e, 6755399441055744.0);
+}
+GEVOLVE_MATH double exp_rest(double x, double s) {
+  typedef constants<double> c;
+  double n = s - 6755399441055744.0;
+  return fma(n, -c::ln2_low, fma(n, -c::ln2, x));
+}
+GEVOLVE_MATH double exp_join(double x, double r, double s) {
+  double p = exp_small(r);
+  // Up to 708 the exponent of the result is that of a normal number.
+  if ((u32)(bits(x) >> 32 & 0x7fffffff) < 0x40862000) return from_bits(bits(p) + (bits(s) << 52));
+  return x > 711.0 ? infinity<double>() : x < -746.0 ? 0.0 : scaled(p, (int)bits(s));
+}
+
 GEVOLVE_MATH float exp(float x) {
-  float r, n = exp_reduce(x, -150.0f, 127.0f, &r);
-  return exp_scaled(r, n);
+  float s = exp_shift(x);
+  return exp_join(exp_rest(x, s), s);
 }
 GEVOLVE_MATH double exp(double x) {
-  double r, n = exp_reduce(x, -1100.0, 1100.0, &r);
-  return x > 711.0 ? infinity<double>() : x < -746.0 ? 0.0 : exp_scaled(r, n);
+  double s = exp_shift(x);
+  return exp_join(x, exp_rest(x, s), s);
+}
+
+// e^(x + rest) with a small rest.
+GEVOLVE_MATH float exp_sum(float x, float rest) {
+  float s = exp_shift(x);
+  return exp_join(fma(rest, constants<float>::log2_e, exp_rest(x, s)), s);
+}
+GEVOLVE_MATH double exp_sum(double x, double rest) {
+  double s = exp_shift(x);
+  return exp_join(x, exp_rest(x, s) + rest, s);
 }
 
 // e^x / 2, in range where e^x is not quite.
@@ -122,7 +187,7 @@ template <class T> GEVOLVE_MATH T expm1(T x) {
   T r = fma(n, -c::ln2_low, fma(n, -c::ln2, x));
   // Half of 2^n, which is in range even where 2^n is not.
   T half = power_of_two<T>((int)n - 1);
-  T e = fma(r * r, exp_tail(r), r);
+  T e = fma(r * r, expm1_tail(r), r);
   T y = fma(half, e, half - T(0.5)) * T(2);
   if (n == 0) y = e;
   return x > c::ln2 * range ? infinity<T>() : x < T(-40) ? T(-1) : x == 0 ? x : y;
@@ -157,10 +222,11 @@ GEVOLVE_MATH double log_core(double f, double c) {
 }
 
 // A logarithm where its argument is positive and finite, and what it is elsewhere. One choice at the
-// end is shorter than branches around the work.
+// end is shorter than branches around the work, and bits are cheaper to compare than doubles.
 template <class T> GEVOLVE_MATH T log_choose(T x, T y) {
+  typedef traits<T> t;
   T other = x == 0 ? -infinity<T>() : x > 0 ? x : nan<T>();
-  return x > 0 && x < infinity<T>() ? y : other;
+  return (typename t::word)(bits(x) - 1) < t::infinity - 1 ? y : other;
 }
 
 template <class T> GEVOLVE_MATH T log(T x) {

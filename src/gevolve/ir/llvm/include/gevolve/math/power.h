@@ -13,39 +13,61 @@ GEVOLVE_MATH double pow_tail(double z) {
 GEVOLVE_MATH pair<float> two_thirds(float) { return {0.666666627f, 0.0f}; }
 GEVOLVE_MATH pair<double> two_thirds(double) { return {0.6666666666666666, 3.700743415417188e-17}; }
 
-// log(x) as a pair, for a positive and finite x.
+// 1 / x for x from 1 to 4, to about the precision of the type.
+GEVOLVE_MATH float rough_reciprocal(float x) {
+#ifdef GEVOLVE_MATH_ON_HOST
+  return 1.0f / x;
+#else
+  return __nvvm_rcp_approx_ftz_f(x);
+#endif
+}
+GEVOLVE_MATH double rough_reciprocal(double x) {
+  double y = rough_reciprocal((float)x);
+  double e = fma(-x, y, 1.0);
+  return fma(y, fma(e, e, e), y);
+}
+
+// log(x) as a pair, for a positive and finite x: with s = (m - 1) / (m + 1), log(m) = 2 atanh(s).
 template <class T> GEVOLVE_MATH pair<T> log_pair(T x) {
   typedef constants<T> c;
   reduced<T> r = log_reduce(x, T(0.7071067811865476));
   T f = r.m - 1;
   pair<T> d = exact_sum(r.m, T(1));
-  T q = f / d.hi;
-  pair<T> s = fast_sum(q, (fma(-q, d.hi, f) - q * d.lo) / d.hi);
-  pair<T> z = product(s, s), k = two_thirds(f);
+  T over = rough_reciprocal(d.hi), q = f * over;
+  pair<T> s = {q, fma(-q, d.lo, fma(-q, d.hi, f)) * over};
+  pair<T> z = {q * q, 0}, k = two_thirds(f);
+  z.lo = fma(q + q, s.lo, fma(q, q, -z.hi));
   pair<T> p = fast_sum(k.hi, z.hi * pow_tail(z.hi));
   p.lo += k.lo;
-  pair<T> twice = {s.hi + s.hi, s.lo + s.lo};
-  pair<T> y = sum(twice, product(product(s, z), p));
-  return sum(fast_sum(r.e * c::ln2_short, r.e * c::ln2_rest), y);
+  // s z p, the part of the series beyond 2 s
+  T cube = q * z.hi, beyond = cube * p.hi;
+  T lost = fma(q, z.lo, fma(s.lo, z.hi, fma(q, z.hi, -cube)));
+  lost = fma(lost, p.hi, fma(cube, p.lo, fma(cube, p.hi, -beyond)));
+  pair<T> y = fast_sum(q + q, beyond), e = fast_sum(r.e * c::ln2_short, r.e * c::ln2_rest);
+  y.lo += lost + (s.lo + s.lo);
+  pair<T> l = exact_sum(e.hi, y.hi);
+  return fast_sum(l.hi, l.lo + (e.lo + y.lo));
 }
 
 // a^y for a positive and finite a and a finite y.
 template <class T> GEVOLVE_MATH T pow_core(T a, T y) {
-  typedef constants<T> c;
   pair<T> l = log_pair(a);
-  T p = y * l.hi, rest = fma(y, l.hi, -p);
-  rest = fma(y, l.lo, rest);
-  T bound = T(1.5) * c::largest_exponent;
-  if (fabs(p) >= bound) return p > 0 ? infinity<T>() : T(0);
-  T n = rint(p * c::log2_e);
-  T r = fma(n, -c::ln2, p);
-  r = fma(n, -c::ln2_low, r) + rest;
-  // For float, 2^n is split: the hardware's power overflows one step before the result does.
-  T k = n > c::largest_exponent ? T(1) : T(0);
-  return exp_scaled(r, n - k) * (k + 1);
+  T p = y * l.hi, rest = fma(y, l.lo, fma(y, l.hi, -p));
+  T result = exp_sum(p, rest);
+  T bound = T(1.5) * constants<T>::largest_exponent;
+  return fabs(p) < bound ? result : p > 0 ? infinity<T>() : T(0);
+}
+
+// Exponents that are known when the kernel is compiled and need no logarithm.
+template <class T> GEVOLVE_MATH bool known(T y, T value) {
+  return __builtin_constant_p(y) && y == value;
 }
 
 template <class T> GEVOLVE_MATH T pow(T x, T y) {
+  if (known(y, T(2))) return x * x;
+  if (known(y, T(1))) return x;
+  if (known(y, T(3))) return x * x * x;
+  if (known(y, T(-1))) return T(1) / x;
   if (x == 1 || y == 0) return T(1);
   if (isnan(x) || isnan(y)) return nan<T>();
   T a = fabs(x), result;
