@@ -45,14 +45,36 @@ def test_variables_and_where_they_are_put():
     assert len(far.data[".nv.global.init"]) == 20
 
 
-def test_calls_name_functions_of_the_module():
-    cubin = module("calls")
-    kernel = cubin.kernels["gcds"]
+def test_functions_are_in_the_kernel_that_calls_them():
+    kernel = module("calls").kernels["gcds"]
     (call,) = (i for i in kernel.instructions if i.opcode == "CALL")
-    assert call.operands == (Label(cubin.functions["_Z3gcdjj"].start),)
-    assert kernel.calls == {"_Z3gcdjj"}
-    back = call.address + 16
-    assert any(i.opcode == "MOV" and i.operands[1:] == (Imm(back),) for i in kernel.instructions)
+    (back,) = (i for i in kernel.instructions if i.opcode == "RET")
+    assert {"REL", "NOINC"} <= set(call.modifiers)
+    (target,) = call.operands
+    assert isinstance(target, Label)
+    assert call.address < target.address < back.address
+    # It returns to a register counted from the start of the kernel.
+    register, origin = back.operands
+    assert origin == Label(kernel.start)
+    assert isinstance(register, Reg)
+    assert any(i.operands[1:] == (Imm(call.address + 16),) for i in kernel.instructions)
+
+
+def test_functions_that_are_called_by_pointer_have_a_place():
+    ptx = Path(__file__).parents[1] / "ptx/programs.ptx"
+    cubin = read(assemble(ptx.read_text(), "sm_80"))
+    starts = [k.start for k in cubin.kernels.values()]
+    add = cubin.functions["_Z5f_addff"]
+    assert min(starts) == 0
+    assert add.start > max(starts)
+    pointer = add.start.to_bytes(8, "little")
+    assert any(pointer in data for name, data in cubin.data.items() if name == ".nv.global.init")
+    assert {"vprintf", "__assertfail"} <= cubin.externals.keys()
+    assert min(cubin.externals.values()) > max(f.start for f in cubin.functions.values())
+    printer = cubin.kernels["_Z6printsPi"]
+    targets = [i.operands for i in printer.instructions if i.opcode == "CALL"]
+    assert (Label(cubin.externals["vprintf"]),) in targets
+    assert "vprintf" in printer.calls
 
 
 def test_one_instruction():

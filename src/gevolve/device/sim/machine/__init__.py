@@ -6,6 +6,7 @@ for instruction in cubin.kernels["saxpy"].instructions: ...
 
 from gevolve.device.sim.machine.assemble import assemble
 from gevolve.device.sim.machine.cubin import Cubin, Function, Kernel, Parameter, Variable, read
+from gevolve.device.sim.machine.fingerprint import fingerprint
 from gevolve.device.sim.machine.instruction import (
     PT,
     RZ,
@@ -52,5 +53,6 @@ __all__ = [
     "UReg",
     "Variable",
     "assemble",
+    "fingerprint",
     "read",
 ]

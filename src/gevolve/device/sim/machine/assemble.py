@@ -19,7 +19,11 @@ WHEEL = "nvidia-nvjitlink"
 _Call = Callable[..., int]
 
 _PTX = 2
-_OPTIONS = ("-lineinfo",)
+_LINES = "-lineinfo"
+# nvJitLink assembles for linking, so that routines such as division are called by the ABI's rules, for
+# more registers. With this, the code is that of ptxas, which sees the whole program.
+_WHOLE = "-Xptxas=--enable-func-clone-sc=true"
+_LOC = re.compile(r"^\s*\.loc\s", re.MULTILINE)
 _UNKNOWN_ARCH = (2, 16, 17)
 _ARCH = re.compile(r"sm_(\d+)[af]?")
 _OLDEST = 75
@@ -36,11 +40,13 @@ def assemble(ptx: str, arch: str) -> bytes:
     found = _ARCH.fullmatch(arch)
     if not found:
         raise DeviceError(f"{arch!r} is no architecture of a GPU; give one such as sm_80")
+    # nvJitLink ends the process on some PTX without lines if it is asked for lines.
+    extra = (_LINES,) if _LOC.search(ptx) else ()
     if int(found[1]) < _OLDEST:
-        return ptxas.assemble(ptx, arch, options=_OPTIONS).cubin
+        return ptxas.assemble(ptx, arch, options=extra).cubin
     linker = _library()
     handle = ctypes.c_void_p()
-    options = [option.encode() for option in (f"-arch={arch}", *_OPTIONS)]
+    options = [option.encode() for option in (f"-arch={arch}", _WHOLE, *extra)]
     code = linker.nvJitLinkCreate(
         ctypes.byref(handle), len(options), (ctypes.c_char_p * len(options))(*options)
     )

@@ -50,7 +50,11 @@ class Function:
     registers: int
     stack: int
     calls: frozenset[str]
-    """Functions whose address it names, defined here or not."""
+    """Functions with a place of their own whose address it names, defined here or not.
+
+    Most functions lie in the kernels that call them; those that are called by a pointer do not, and any
+    of them may be what a pointer names.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import re
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from gevolve.device import nvidia
@@ -13,9 +13,14 @@ WHEEL = "nvidia-cuda-nvdisasm"
 BYTES = 16
 
 _LINE = re.compile(r"/\*([0-9a-f]+)\*/\s+(.*?)\s*;")
-_REJECTED = re.compile(r"at address 0x([0-9a-f]+)")
+_COMPLAINT = re.compile(r"at address 0x([0-9a-f]+)|(Illegal instruction found)")
 _SIBLINGS = {"sm_70": "SM75", "sm_72": "SM75"}
 """Architectures that it no longer knows, and the one whose words theirs are."""
+
+_GOOD = 0x000FC000000000000000000000007918
+"""NOP: an instruction everywhere."""
+_BAD = (1 << 128) - 1
+"""An instruction nowhere."""
 
 
 def disassemble(words: Sequence[int], arch: str, start: int = 0) -> list[str]:
@@ -32,34 +37,61 @@ def disassemble(words: Sequence[int], arch: str, start: int = 0) -> list[str]:
 
 def attempt(words: Sequence[int], arch: str, start: int = 0) -> list[str | None]:
     """As `disassemble`, with None for what is no instruction."""
+    texts, log = _texts(words, arch, start)
+    if texts is not None:
+        return list(texts)
+    told = _COMPLAINT.findall(log)
+    bad = {(int(address, 16) - start) // BYTES for address, _ in told if address}
+    if len(told) != 2 * len(bad):
+        bad = _rejected(words, arch)
+    rest, _ = _texts([_GOOD if n in bad else word for n, word in enumerate(words)], arch, start)
+    if rest is None:
+        raise UnsupportedError(f"NVIDIA's disassembler fails on words of {arch}")
+    return [None if n in bad else text for n, text in enumerate(rest)]
+
+
+def _texts(words: Sequence[int], arch: str, start: int) -> tuple[list[str | None] | None, str]:
+    """Texts and complaints; if any is no instruction, the tool prints no text at all.
+
+    Of a few words that are none it prints nothing and does not complain.
+    """
     if not words:
-        return []
-    done = _run(b"".join(word.to_bytes(BYTES, "little") for word in words), arch, start)
-    if not done.returncode:
-        texts = {int(at, 16): text for at, text in _LINE.findall(done.stdout)}
-        return [texts.get(start + BYTES * n) for n in range(len(words))]
-    bad = {(int(at, 16) - start) // BYTES for at in _REJECTED.findall(done.stderr)}
-    if not bad:
-        if len(words) == 1:
-            return [None]
-        middle = len(words) // 2
-        return [
-            *attempt(words[:middle], arch, start),
-            *attempt(words[middle:], arch, start + BYTES * middle),
-        ]
-    # The tool prints nothing if one word is bad; a word that is surely good keeps the others' place.
-    filler = 0x000FC000000000000000000000007918
-    return [
-        None if n in bad else text
-        for n, text in enumerate(
-            attempt([filler if n in bad else word for n, word in enumerate(words)], arch, start)
-        )
-    ]
+        return [], ""
+    done = _run(words, arch, start)
+    if done.returncode:
+        return None, done.stderr
+    found = {int(at, 16): text for at, text in _LINE.findall(done.stdout)}
+    return [found.get(start + BYTES * n) for n in range(len(words))], ""
 
 
-def _run(data: bytes, arch: str, start: int) -> subprocess.CompletedProcess[str]:
+def _rejected(words: Sequence[int], arch: str) -> set[int]:
+    """Which words are no instructions.
+
+    A complaint is "at address …" and "Illegal instruction found"; for some words only the second. But
+    all come in order, so a sentinel that is surely bad stands after each word and counts them.
+    """
+    done = _run([word for each in words for word in (each, _BAD)], arch, 0)
+    bad: set[int] = set()
+    after = 0  # the word that follows the last sentinel
+    told = False
+    for address, illegal in _COMPLAINT.findall(done.stderr):
+        if not illegal:
+            n, sentinel = divmod(int(address, 16) // BYTES, 2)
+            told = True
+            if sentinel:
+                after = n + 1
+            else:
+                bad.add(n)
+        elif told:
+            told = False
+        else:
+            bad.add(after)
+    return bad
+
+
+def _run(words: Iterable[int], arch: str, start: int) -> subprocess.CompletedProcess[str]:
     with tempfile.NamedTemporaryFile(prefix="gevolve-", suffix=".bin") as file:
-        file.write(data)
+        file.write(b"".join(word.to_bytes(BYTES, "little") for word in words))
         file.flush()
         model = _SIBLINGS.get(arch) or arch.upper().replace("_", "").replace("A", "a")
         return subprocess.run(
@@ -67,7 +99,7 @@ def _run(data: bytes, arch: str, start: int) -> subprocess.CompletedProcess[str]
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=120.0,
+            timeout=600.0,
             check=False,
         )
 
