@@ -10,9 +10,11 @@ Nothing of the package is imported until the object is asked for.
 
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TypeVar
 
 from gevolve.errors import PluginError, one_line
+
+_Base = TypeVar("_Base")
 
 
 def find_plugins(group: str) -> Mapping[str, EntryPoint]:
@@ -28,15 +30,21 @@ def find_plugins(group: str) -> Mapping[str, EntryPoint]:
     return found
 
 
-def load_plugin(entry: EntryPoint) -> Any:
-    """Import the object that an entry point names."""
+def load_plugin(entry: EntryPoint, base: type[_Base]) -> type[_Base]:
+    """Import the class that an entry point names; it must be a subclass of `base`."""
     try:
-        return entry.load()
+        found: object = entry.load()
     except Exception as error:
         raise PluginError(
             f"{package_of(entry)}: {entry.name!r} of {entry.group} cannot be loaded "
             f"({one_line(error)}); update or uninstall the package"
         ) from error
+    if not (isinstance(found, type) and issubclass(found, base)):
+        raise PluginError(
+            f"{package_of(entry)}: {entry.name!r} of {entry.group} is no subclass of "
+            f"{base.__name__}; see docs/how-to/extend.md"
+        )
+    return found
 
 
 def package_of(entry: EntryPoint) -> str:

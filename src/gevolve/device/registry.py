@@ -9,10 +9,11 @@ A family is a subclass of `Device`. Other packages add families by an entry poin
 Then ``--device abacus`` creates ``Abacus("")`` and ``--device abacus:large`` ``Abacus("large")``.
 """
 
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 
 from gevolve.device.base import Device
-from gevolve.errors import DeviceError, GevolveError, one_line
+from gevolve.errors import DeviceError, GevolveError
+from gevolve.plugins import find_plugins, load_plugin
 
 GROUP = "gevolve.devices"
 """The entry-point group of device families."""
@@ -62,25 +63,13 @@ def _is_family(name: str) -> bool:
 
 def _plugged_in() -> dict[str, EntryPoint]:
     """The families of other packages; they cannot replace gevolve's own."""
-    found = {entry.name: entry for entry in entry_points(group=GROUP)}
-    return {name: found[name] for name in sorted(found.keys() - _BUILT_IN.keys())}
+    return {name: entry for name, entry in find_plugins(GROUP).items() if name not in _BUILT_IN}
 
 
 def _family(name: str) -> type[Device]:
     if name in _BUILT_IN:
-        entry = EntryPoint(name, _BUILT_IN[name], GROUP)
-    elif (entry := _plugged_in().get(name)) is None:
+        return EntryPoint(name, _BUILT_IN[name], GROUP).load()
+    plugins = _plugged_in()
+    if name not in plugins:
         raise DeviceError(f"no device {name!r}; `gevolve devices` lists what there is")
-    try:
-        loaded = entry.load()
-    except GevolveError:
-        raise
-    except Exception as error:
-        raise DeviceError(
-            f"device {name}: cannot load {entry.value} ({one_line(error)}); mend or remove its package"
-        ) from error
-    if not (isinstance(loaded, type) and issubclass(loaded, Device)):
-        raise DeviceError(
-            f"device {name}: {entry.value} is no subclass of gevolve.Device; make it one"
-        )
-    return loaded
+    return load_plugin(plugins[name], Device)

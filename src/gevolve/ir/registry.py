@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import is_dataclass
 from functools import cached_property
 from importlib.metadata import EntryPoint
-from typing import Any, Generic, TypeAlias, cast
+from typing import Generic, TypeAlias
 
 from gevolve.errors import PatchError, PluginError
 from gevolve.ir import IRS
@@ -73,7 +73,7 @@ class EditKinds(Mapping[str, type[EditKind[SitesT, DraftT]]], Generic[SitesT, Dr
         return kinds
 
     def _load(self, name: str, entry: EntryPoint) -> Kind[SitesT, DraftT]:
-        kind: Any = load_plugin(entry)
+        kind = load_plugin(entry, self._base)
         flaw = self._flaw(name, kind)
         if flaw:
             raise PluginError(
@@ -82,24 +82,21 @@ class EditKinds(Mapping[str, type[EditKind[SitesT, DraftT]]], Generic[SitesT, Dr
             )
         return kind
 
-    def _flaw(self, name: str, kind: Any) -> str:
-        """What is wrong with an object that is to be an edit kind; empty if nothing is."""
-        if not (isinstance(kind, type) and issubclass(kind, self._base)):
-            return f"is no subclass of {self._base.__name__}"
-        checked = cast("Kind[Any, Any]", kind)
-        if getattr(checked, "name", "") != name:
-            return f"has the name {getattr(checked, 'name', '')!r}"
+    def _flaw(self, name: str, kind: Kind[SitesT, DraftT]) -> str:
+        """What is wrong with an edit kind; empty if nothing is."""
+        if getattr(kind, "name", "") != name:
+            return f"has the name {getattr(kind, 'name', '')!r}"
         if name in self._own:
             return "has the name of one of gevolve's own edit kinds"
         if _NAME.fullmatch(name) is None:
             return "has a name of other characters than lower-case letters and hyphens"
-        missing = sorted(checked.__abstractmethods__)
+        missing = sorted(kind.__abstractmethods__)
         if missing:
             return f"does not define {', '.join(missing)}"
-        if not is_dataclass(checked) or checked.__hash__ is None:
+        if not is_dataclass(kind) or kind.__hash__ is None:
             return "is no frozen dataclass"
         try:
-            field_types(checked)
+            field_types(kind)
         except (TypeError, NameError) as error:
             return f"has a field that cannot be read: {error}"
         return ""

@@ -8,8 +8,8 @@ A package adds one with an entry point in its ``pyproject.toml``:
 
 from typing import Any
 
-from gevolve.errors import OptionError, PluginError
-from gevolve.plugins import find_plugins, load_plugin, package_of
+from gevolve.errors import OptionError
+from gevolve.plugins import find_plugins, load_plugin
 from gevolve.search.base import Search
 from gevolve.search.evolution import Nsga2Search
 from gevolve.search.settings import Settings, build_settings
@@ -27,13 +27,7 @@ def load_search(name: str) -> type[Search]:
     if name not in plugins:
         names = ", ".join([*_BUILT_IN, *plugins])
         raise OptionError(f"--search is {name!r}; it must be one of {names}")
-    found = load_plugin(plugins[name])
-    if not (isinstance(found, type) and issubclass(found, Search)):
-        raise PluginError(
-            f"{package_of(plugins[name])}: {name!r} of {GROUP} is {found!r}; "
-            "it must be a subclass of gevolve.Search"
-        )
-    return found
+    return load_plugin(plugins[name], Search)
 
 
 def make_settings(
