@@ -1,6 +1,6 @@
 // Where the cycles go, and what the run was.
 
-const COSTS = ['issue', 'latency', 'memory', 'contention', 'barriers', 'idle'];
+const COSTS = ['issue', 'pipe', 'latency', 'fetch', 'shared', 'memory', 'contention', 'barriers', 'idle'];
 
 function costSection(data) {
   if (data.obstacle)

@@ -35,16 +35,20 @@ static void release_boards(struct engine *s, uint32_t index, const struct reques
   }
 }
 
-/* Take a line of code into the caches of an SM and of one of its schedulers. */
+/* Take a line of code into the caches of an SM and of one of its schedulers. The SM's cache sends one
+ * line at a time; schedulers that want the one that is on its way get it together. */
 static void take_line(
-    struct engine *s, struct sm *m, struct fetched *far, struct scheduler *q, struct fetched *near,
+    struct engine *s, struct sm *m, struct source *far, struct scheduler *q, struct fetched *near,
     uint32_t now) {
-  uint32_t when = later(now, m->fetch_free);
-  m->fetch_free = when + (uint32_t)s->g.fetch_interval;
-  if (!far->number || m->fetches - far->number >= (uint32_t)s->g.l1i_lines)
-    *far = (struct fetched){++m->fetches, when + (uint32_t)s->g.fetch_far};
-  when = later(when, far->when) + (uint32_t)s->g.fetch_latency;
-  *near = (struct fetched){++q->fetches, when};
+  uint32_t latency = (uint32_t)s->g.fetch_latency;
+  if (!far->sent || far->sent + latency < now) {
+    uint32_t when = later(now, m->fetch_free);
+    if (!far->held.number || m->fetches - far->held.number >= (uint32_t)s->g.l1i_lines)
+      far->held = (struct fetched){++m->fetches, when + (uint32_t)s->g.fetch_far};
+    m->fetch_free = when + (uint32_t)s->g.fetch_interval;
+    far->sent = later(later(when, far->held.when), 1);
+  }
+  *near = (struct fetched){++q->fetches, far->sent + latency};
 }
 
 static int has_line(const struct engine *s, const struct scheduler *q, const struct fetched *near) {
@@ -59,7 +63,7 @@ static uint32_t fetch(struct engine *s, uint32_t index, uint32_t op, uint32_t no
   if (line == w->fetched) return now;
   struct sm *m = &s->sms[sm];
   struct scheduler *q = &m->schedulers[w->scheduler];
-  struct fetched *far = s->far + (uint64_t)sm * lines;
+  struct source *far = s->far + (uint64_t)sm * lines;
   struct fetched *near = s->near + ((uint64_t)sm * (uint64_t)s->g.schedulers + w->scheduler) * lines;
   uint32_t ahead = (uint32_t)s->g.fetch_ahead;
   w->fetched = line;

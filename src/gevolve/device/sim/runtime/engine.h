@@ -72,6 +72,7 @@ struct queue { uint64_t time, work; }; /* work that waits, in 1/256 cycles, as o
 struct value { uint32_t when, maker; }; /* a register: when it is written, and by what */
 
 struct fetched { uint32_t number, when; }; /* a line of code in a cache: when taken, when there */
+struct source { struct fetched held; uint32_t sent; }; /* in that of an SM: when it was sent last */
 
 struct engine {
   struct replay *p;
@@ -90,12 +91,13 @@ struct engine {
   uint64_t *fills;            /* when each line has come from DRAM */
   uint32_t *lines, *askers;   /* per slice: the line it serves, and for whom */
   uint32_t *homes;            /* a hash of each line, from which its slice comes */
-  struct fetched *near, *far; /* lines of code in the cache of each scheduler, and of each SM */
+  struct fetched *near;
+  struct source *far;         /* lines of code in the cache of each scheduler (near), and of each SM */
   uint32_t code_lines;
   uint64_t salt;
   uint64_t next_block, n_blocks, done_blocks;
   uint32_t per_sm;            /* warps that an SM holds */
-  uint32_t end, third, two_thirds;
+  uint32_t end, early, late;
 };
 
 static inline uint32_t later(uint32_t a, uint32_t b) { return a > b ? a : b; }

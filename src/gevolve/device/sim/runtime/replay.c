@@ -244,7 +244,7 @@ EXPORT int32_t gevolve_replay(struct replay *p) {
   uint64_t far = sms * s.code_lines, near = far * (uint64_t)s.g.schedulers;
   s.near = take(near, sizeof *s.near, &failed);
   s.far = take(far, sizeof *s.far, &failed);
-  p->cycles = p->third = p->two_thirds = 0;
+  p->cycles = p->early = p->late = 0;
   for (int seed = 0; seed < p->seeds && !failed; seed++) {
     memset(s.sms, 0, sms * sizeof *s.sms);
     memset(s.groups, 0, groups * sizeof *s.groups);
@@ -253,13 +253,13 @@ EXPORT int32_t gevolve_replay(struct replay *p) {
     memset(s.fills, 0, lines * sizeof *s.fills);
     memset(s.near, 0, near * sizeof *s.near);
     memset(s.far, 0, far * sizeof *s.far);
-    s.next_block = s.done_blocks = s.end = s.third = s.two_thirds = 0;
+    s.next_block = s.done_blocks = s.end = s.early = s.late = 0;
     place_lines(&s, seed);
     run_engine(&s);
     failed = s.done_blocks < s.n_blocks;
     p->cycles += s.end;
-    p->third += s.third;
-    p->two_thirds += s.two_thirds;
+    p->early += s.early;
+    p->late += s.late;
     s.counts = 0;
   }
   free(s.sms); free(s.next); free(s.walkers); free(s.groups); free(s.boards); free(s.slices);

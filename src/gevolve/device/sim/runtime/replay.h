@@ -39,7 +39,7 @@ struct replay {
   int32_t warps_per_block, resident, slots, n_ops, seeds, n_blocks;
   /* results */
   uint64_t cycles, idle;
-  uint64_t third, two_thirds;  /* cycles until so many of the blocks were done */
+  uint64_t early, late;        /* cycles until a third of the waves were done, and two thirds */
   uint64_t *issued, *waited, *stuck, *starved; /* per instruction, in cycles of a scheduler */
   uint64_t *delay, *contended; /* per instruction: latency of its accesses, and of it what was queueing */
   uint64_t *runs;              /* per block: how often warps ran it */

@@ -51,8 +51,9 @@ static void release_group(struct engine *s, struct group *b, uint32_t now) {
 static void finish_group(struct engine *s, uint32_t sm, struct group *b) {
   if (b->live || b->queued) return;
   s->done_blocks++;
-  if (s->done_blocks == (s->n_blocks + 2) / 3) s->third = b->done;
-  if (s->done_blocks == (2 * s->n_blocks + 2) / 3) s->two_thirds = b->done;
+  uint64_t wave = (uint64_t)s->p->resident * (uint64_t)s->g.sms, waves = s->n_blocks / wave;
+  if (s->done_blocks == waves / 3 * wave) s->early = b->done;
+  if (s->done_blocks == waves * 2 / 3 * wave) s->late = b->done;
   s->end = later(s->end, b->done);
   s->sms[sm].refill = sooner(s->sms[sm].refill, b->done);
   s->next[sm] = sooner(s->next[sm], b->done);

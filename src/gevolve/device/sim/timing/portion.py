@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from gevolve.device.sim.timing.gpu import Gpu
 
-SMS = 8
+SMS = 4
 """SMs that are enough."""
 
 

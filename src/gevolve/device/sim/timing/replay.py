@@ -21,6 +21,8 @@ No variant is lucky in all of them. A large grid has less need of it, for its ma
 of their own; and all variants of a workload have the same grid.
 """
 _LEAST_MAPS = 2
+_WAVES = 3
+"""So many waves have a middle, whose pace is that of the rest."""
 
 _u64, _i32 = ctypes.c_uint64, ctypes.c_int32
 
@@ -35,15 +37,15 @@ class _Replay(ctypes.Structure):
         ),
         *((name, _i32) for name in ("warps_per_block", "resident", "slots", "n_ops")),
         *((name, _i32) for name in ("seeds", "n_blocks")),
-        *((name, _u64) for name in ("cycles", "idle", "third", "two_thirds")),
+        *((name, _u64) for name in ("cycles", "idle", "early", "late")),
         *((name, _u64) for name in ("issued", "waited", "stuck", "starved")),
         *((name, _u64) for name in ("delay", "contended", "runs")),
     )
 
     cycles: int
     idle: int
-    third: int
-    two_thirds: int
+    early: int
+    late: int
 
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,6 +107,7 @@ class Replay:
         done = record.instructions
         self._instructions = done if instructions is None else instructions
         self._share = done / self._instructions if self._instructions else 1.0
+        self._blocks, self._wave = int(record.blocks), held.blocks * gpu.sms
         # what a part of the GPU would have had to do of the whole launch
         self._more = part / self._share if self._share else 1.0
         self._warps = record.n_warps if warps is None else warps
@@ -143,7 +146,9 @@ class Replay:
     def timing(self) -> Timing:
         """Replay the launch."""
         call, held = self._call, self._held
-        call.seeds = maps = next((n for most, n in _MAPS if self._warps <= most), _LEAST_MAPS)
+        maps = next((n for most, n in _MAPS if self._warps <= most), _LEAST_MAPS)
+        # many waves are a mean of their own
+        call.seeds = maps = 1 if self._more != 1 else maps
         if function("gevolve_replay", _i32)(ctypes.byref(call)):
             raise DeviceError(
                 f"{self._kernel}: the replay of a launch did not end; this is a fault of gevolve"
@@ -169,8 +174,13 @@ class Replay:
         )
 
     def _rest(self, call: _Replay) -> float:
-        """Cycles of what was not recorded: it goes on at the pace of the middle of what was."""
-        return (self._more - 1) * 3 * (call.two_thirds - call.third)
+        """Cycles of what was not recorded: it goes on at the pace of the middle third of what was."""
+        waves = self._blocks // self._wave
+        between = waves * 2 // 3 - waves // 3
+        if self._more == 1 or not between or waves < _WAVES:
+            return (self._more - 1) * call.cycles
+        each = (call.late - call.early) / between
+        return (self._more - 1) * self._blocks / self._wave * each
 
 
 def _levels(call: _Replay, l1: Cache, l2: Cache) -> Array:

@@ -17,6 +17,8 @@ WAVES = 3
 """How many waves of resident blocks are recorded of a grid that has many."""
 _FEW = 4096
 """A grid of so few warps is always recorded whole."""
+_ENOUGH = 512
+"""Warps that are recorded at least of one that is not."""
 
 
 class _Stream(ctypes.Structure):
@@ -60,7 +62,7 @@ class Trace:
         stride = 1
         if is_sampled(wave, blocks, warps_per_block):
             waves = -(-blocks // wave)
-            enough = max(WAVES, -(-_FEW // (wave * warps_per_block)))
+            enough = max(WAVES, -(-_ENOUGH // (wave * warps_per_block)))
             stride = max(waves // enough, parts)
         self.record = Record(wave=wave, stride=stride, room=ROOM, only=only)
 
