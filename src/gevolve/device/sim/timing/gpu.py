@@ -7,6 +7,7 @@ import math
 import tomllib
 from functools import cache
 from importlib import resources
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -214,11 +215,27 @@ def load_gpu(name: str) -> Gpu:
     """The table of this GPU, such as ``p100``; `DeviceError` names the known ones."""
     if name not in gpus():
         raise DeviceError(f"sim has no GPU {name!r}; use one of {', '.join(gpus())}")
-    text = (resources.files("gevolve.device.sim") / "gpus" / f"{name}.toml").read_text()
-    gpu = msgspec.convert(tomllib.loads(text), Gpu)
+    gpu = msgspec.convert(_table(name), Gpu)
     if gpu.l1.caches not in _CACHES:
         raise DeviceError(f"{name}.toml: l1.caches must be one of {', '.join(_CACHES)}")
     return gpu
+
+
+def _table(name: str) -> dict[str, Any]:
+    """A table as it is written; one that is ``like`` another says only what differs."""
+    text = (resources.files("gevolve.device.sim") / "gpus" / f"{name}.toml").read_text()
+    own = tomllib.loads(text)
+    like = own.pop("like", None)
+    return _over(_table(like), own) if like else own
+
+
+def _over(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in own.items():
+        below = merged.get(key)
+        both = isinstance(below, dict) and isinstance(value, dict)
+        merged[key] = _over(below, value) if both else value  # pyright: ignore[reportUnknownArgumentType]
+    return merged
 
 
 @cache

@@ -17,7 +17,7 @@ WAVES = 3
 """How many waves of resident blocks are recorded of a grid that has many."""
 _FEW = 4096
 """A grid of so few warps is always recorded whole."""
-_ENOUGH = 512
+_ENOUGH = 256
 """Warps that are recorded at least of one that is not."""
 
 
