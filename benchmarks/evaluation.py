@@ -12,7 +12,7 @@ from gevolve.program import Profile, Program
 from gevolve.workload.locate import Location, locate, location_of
 
 WORKLOAD = "hotspot"
-DEVICE = "sim:p100"
+DEVICE = "sim:a100"
 PATCHES = 200
 ROUNDS = 2
 STAGES = ("fork", "apply", "verify", "build", "compile", "open", "run", "check", "judge", "end")

@@ -25,7 +25,7 @@ def main() -> None:
     for name in KERNELS:
         with tempfile.TemporaryDirectory() as folder:
             result = gevolve.optimize(
-                name, evals=EVALS, seed=1, tolerance=0.01, device="sim:p100", out=Path(folder) / "r"
+                name, evals=EVALS, seed=1, tolerance=0.01, device="sim:a100", out=Path(folder) / "r"
             )
             report(name, result)
 

@@ -1,4 +1,4 @@
-"""Where the time of `sim:titanx` goes, and how it grows with threads and instructions."""
+"""Where the time of `ptx:titanx` goes, and how it grows with threads and instructions."""
 
 import time
 from collections.abc import Callable

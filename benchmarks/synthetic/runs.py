@@ -31,7 +31,7 @@ TIME = 30_000.0
 
 def config(**changes):
     values = {
-        "workload": "Pathfinder", "location": location_of(locate("pathfinder")), "rounding": 1e-5, "device": "sim:p100",
+        "workload": "Pathfinder", "location": location_of(locate("pathfinder")), "rounding": 1e-5, "device": "sim:a100",
         "seed": 7, "tolerance": 0.05, "preset": "default", "settings": {"population": POPULATION},
         "evals": None, "time": 600.0, "workers": 2, "versions": {"gevolve": version("gevolve")},
     } | changes  # fmt: skip

@@ -30,7 +30,7 @@ class TestSim(DeviceConformance):
 
 class TestNamedGpu(DeviceConformance):
     def open(self):
-        return open_device("sim:p100")
+        return open_device("sim:a100")
 
 
 class TestCudaOverADouble(DeviceConformance):
@@ -60,7 +60,7 @@ class TestCuda(DeviceConformance):
 
 
 @pytest.mark.parametrize(
-    "device", [open_device("sim"), open_device("sim:p100"), Cuda("0", Double())]
+    "device", [open_device("sim"), open_device("sim:a100"), Cuda("0", Double())]
 )
 def test_ptx_is_what_runs(device):
     assert device.fingerprint(devices.artefact_of(device)) == ""

@@ -23,7 +23,7 @@ def test_every_family_has_a_line(capsys):
         (line.split()[0].partition(":")[0] for line in lines), key=["sim", "cuda", "xla"].index
     )
     assert {line.split()[0].partition(":")[0] for line in lines} == {"sim", "cuda", "xla"}
-    assert any(line.startswith("sim:p100 ") for line in lines)
+    assert any(line.startswith("sim:a100 ") for line in lines)
 
 
 def test_a_gpu_is_described(monkeypatch):

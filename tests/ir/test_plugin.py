@@ -27,7 +27,7 @@ def package(tmp_path_factory):
 
 
 def test_a_search_draws_and_judges_its_edits(package):
-    command = "-m gevolve run hotspot --device sim:p100 --evals 24 --workers 1 --out run --json"
+    command = "-m gevolve run hotspot --device ptx:p100 --evals 24 --workers 1 --out run --json"
     done = python(package, *command.split())
     assert done.returncode == 0, done.stderr
     with sqlite3.connect(package / "run" / "run.sqlite") as store:

@@ -68,7 +68,7 @@ def _costs(run: Run, variant: str) -> Costs:
             ) from None
         if cost is None or not cost.kernels:
             raise OptionError(
-                f"{run.config.device} knows no cycles; start the run with --device sim:p100"
+                f"{run.config.device} knows no cycles; start the run with --device sim:a100"
             )
         return dict(cost.kernels), Limits.like(usage)
 

@@ -177,7 +177,7 @@ class Device(ABC):
 
     A subclass sets `name` and defines `build` and `open`. The other members have defaults that suit
     a deterministic device on which no kernel can harm the process. The registry creates a device
-    with what follows the colon in its name: ``sim:p100`` is ``Sim("p100")``.
+    with what follows the colon in its name: ``sim:a100`` is ``Sim("a100")``.
 
     The worker process calls only `build` and `check_fork`. All other methods are called in a child
     process that is forked from it, so a device must not start threads or drivers in `build`.

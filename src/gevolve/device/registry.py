@@ -1,4 +1,4 @@
-"""Devices by name: ``FAMILY`` or ``FAMILY:MODEL``, such as ``sim``, ``sim:p100`` or ``cuda:0``.
+"""Devices by name: ``FAMILY`` or ``FAMILY:MODEL``, such as ``sim``, ``sim:a100`` or ``cuda:0``.
 
 A family is a subclass of `Device`. Other packages add families by an entry point, in their own
 ``pyproject.toml``:
@@ -19,13 +19,14 @@ GROUP = "gevolve.devices"
 """The entry-point group of device families."""
 _BUILT_IN = {
     "sim": "gevolve.device.sim:Sim",
+    "ptx": "gevolve.device.sim:PtxModel",
     "cuda": "gevolve.device.cuda:Cuda",
     "xla": "gevolve.device.xla:Xla",
 }
 
 
 def open_device(name: str) -> Device:
-    """The device of this name, such as ``sim:p100``."""
+    """The device of this name, such as ``sim:a100``."""
     family, _, model = name.partition(":")
     return _family(family)(model)
 

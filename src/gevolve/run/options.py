@@ -18,7 +18,7 @@ class Options:
     """How a run is set up."""
 
     device: str | None = None
-    """Where variants run (`gevolve devices`); by default sim:p100 for kernels, xla:cpu for models."""
+    """Where variants run (`gevolve devices`); by default sim:a100 for kernels, xla:cpu for models."""
     evals: int | None = None
     """Stop after judging this many variants; 2000 if no other budget is given."""
     time: float | None = None

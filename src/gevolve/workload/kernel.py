@@ -66,7 +66,7 @@ class KernelWorkload(Workload):
     """How many cases of other sizes and seeds check the front at the end."""
     clang_options: ClassVar[tuple[str, ...]] = ()
     """More options for clang, such as ``-DTILE=32``."""
-    default_device: ClassVar[str] = "sim:p100"
+    default_device: ClassVar[str] = "sim:a100"
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         """Make one input; draw all that is random from `rng`."""

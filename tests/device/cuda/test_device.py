@@ -373,7 +373,7 @@ def test_no_driver():
         lambda: worker_devices("cuda:all"),
     ):
         with pytest.raises(
-            DeviceError, match=r"no NVIDIA driver .* install it, or use --device sim:p100"
+            DeviceError, match=r"no NVIDIA driver .* install it, or use --device sim:a100"
         ):
             ask()
 
@@ -407,7 +407,7 @@ def test_gpus_are_found_in_another_process():
 
 def test_workers():
     assert worker_devices("cuda:3") == ["cuda:3"]
-    assert worker_devices("sim:p100") == worker_devices("sim") == []
+    assert worker_devices("sim:a100") == worker_devices("sim") == []
 
 
 # --- the double itself -----------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gevolve.device.base import Limits
-from gevolve.device.sim import Sim
+from gevolve.device.sim import PtxModel, Sim
 from tests.device.launches import CHECKS
 from tests.device.sim.moved import moved
 from tests.device.sim.timing.timed import timed
@@ -40,7 +40,7 @@ def test_lanes_that_leave_a_loop_at_different_times_go_on_together(text):
 
 
 def cycles(artefact: str, run) -> list[float]:
-    gpu = Sim("titanx").open(artefact.encode(), Limits())
+    gpu = PtxModel("titanx").open(artefact.encode(), Limits())
     try:
         run(gpu)
         return [timing.cycles for timing in gpu.timings]

@@ -137,7 +137,7 @@ def version(number: int) -> str:
 def _missing(name: str, error: Exception) -> str:
     """What it means that the bindings cannot call a function."""
     if name == "cuInit":
-        return "there is no NVIDIA driver (libcuda.so.1); install it, or use --device sim:p100"
+        return "there is no NVIDIA driver (libcuda.so.1); install it, or use --device sim:a100"
     return f"{name}: the driver is too old for cuda-bindings; update it ({one_line(error)})"
 
 

@@ -13,7 +13,7 @@ address is confined to device memory (`memory`), so that no variant can harm the
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from gevolve.device.base import Device, Limits
 from gevolve.device.cost import Cost
@@ -23,11 +23,11 @@ from gevolve.device.sim.hazards import Watch
 from gevolve.device.sim.machine.program import MachineProgram
 from gevolve.device.sim.machine.program import load_ptx as load_machine
 from gevolve.device.sim.program import Program, load
-from gevolve.device.sim.timing import Clock, cost_of, gpus, load_gpu
+from gevolve.device.sim.timing import Clock, Gpu, cost_of, gpus, load_gpu
 from gevolve.errors import DeviceError
 from gevolve.ir.llvm.codegen import to_ptx
 
-__all__ = ["Order", "Sim", "SimBuffer", "SimGpu"]
+__all__ = ["Order", "PtxModel", "Sim", "SimBuffer", "SimGpu"]
 
 Order = Literal["together", "forward", "backward", "shuffled"]
 """How the threads of a block take turns.
@@ -41,27 +41,38 @@ _HAZARDS = "hazards"
 
 
 class Sim(Device):
-    """Runs PTX on the CPU and counts what a GPU would issue and move, or the cycles of a named GPU."""
+    """Runs machine code of a named GPU on the CPU and counts its cycles; or PTX, of no GPU in particular."""
 
+    family: ClassVar[str] = "sim"
     checks = (_HAZARDS, *_ORDERS[1:])
     """Looks for hazards, and runs the threads of a block in other orders."""
 
     def __init__(self, model: str = "", *, arch: str = "") -> None:
-        """With an architecture such as ``sm_80``, what runs is the machine code of the PTX for it."""
-        self.name = f"sim:{model}" if model else "sim"
-        self._gpu = load_gpu(model) if model else None
-        self._arch = arch
+        """With an architecture such as ``sm_80``, what runs is the machine code of the PTX for it.
+
+        A named GPU has one.
+        """
+        self.name = f"{self.family}:{model}" if model else self.family
+        self._gpu = self._table(model) if model else None
+        machine = self._gpu.machine if self._gpu else None
+        self._arch = machine.arch if machine else arch
+
+    @classmethod
+    def _table(cls, model: str) -> Gpu:
+        gpu = load_gpu(model)
+        if gpu.machine is None:
+            raise DeviceError(
+                f"machine code of {gpu.title} cannot be read; ptx:{model} is a model of its PTX"
+            )
+        return gpu
 
     def _load(self, artefact: bytes) -> Program | MachineProgram:
         return load_machine(artefact, self._arch) if self._arch else load(artefact)
 
     @classmethod
     def models(cls) -> list[tuple[str, str]]:
-        """The GPUs that there are tables of."""
-        named = [
-            (name, f"the same, with the cycles of an {load_gpu(name).title}") for name in gpus()
-        ]
-        return [("", "PTX on the CPU; time is warp instructions and memory sectors"), *named]
+        """The GPUs whose machine code can be read."""
+        return [("", "PTX on the CPU; time is warp instructions and memory sectors"), *_named(True)]
 
     def build(self, text: str) -> bytes:
         """PTX of a verified LLVM-IR module; raises `CompileError` if the back end rejects it."""
@@ -114,3 +125,35 @@ class Sim(Device):
         watch = Watch() if check == _HAZARDS else None
         number = _ORDERS.index(order)
         return SimGpu(self._load(artefact), limits, poison, number, seed, clock, watch)
+
+
+class PtxModel(Sim):
+    """Runs PTX on the CPU and counts the cycles of a GPU whose machine code cannot be read.
+
+    What the machine's own compiler makes of the PTX is not known: nothing that is found here alone is
+    called a gain.
+    """
+
+    family = "ptx"
+
+    @classmethod
+    def _table(cls, model: str) -> Gpu:
+        gpu = load_gpu(model)
+        if gpu.machine is not None:
+            raise DeviceError(f"machine code of {gpu.title} can be read; use sim:{model}")
+        return gpu
+
+    @classmethod
+    def models(cls) -> list[tuple[str, str]]:
+        """The GPUs whose machine code cannot be read."""
+        return _named(False)
+
+
+def _named(machine: bool) -> list[tuple[str, str]]:
+    what = "machine code" if machine else "PTX"
+    tables = ((name, load_gpu(name)) for name in gpus())
+    return [
+        (name, f"{what} on the CPU, with the cycles of an {gpu.title}")
+        for name, gpu in tables
+        if (gpu.machine is not None) is machine
+    ]

@@ -75,8 +75,8 @@ def more(code: list[Instruction], **options: object) -> float:
 
 
 def test_a_stall_count_is_the_cycles_until_the_next_instruction():
-    for stall in (1, 4, 13):
-        assert more([op("IADD3", stall=stall)] * 8) == max(8 * stall, 16)
+    for stall in (2, 4, 13):
+        assert more([op("IADD3", stall=stall)] * 8) == 8 * stall
 
 
 def test_a_yield_leaves_the_next_cycle_to_others():
@@ -148,7 +148,7 @@ def test_code_that_does_not_fit_its_cache_is_fetched_again():
     small, large = ([op("IADD3")] * n for n in (fetch.near // 2, fetch.near * 2))
     assert played(small, times=10).kinds["fetch"] < 0.2 * played(small, times=10).cycles
     found = played(large, times=10)
-    assert found.kinds["fetch"] > 0.2 * found.cycles
+    assert found.kinds["fetch"] > 0.05 * found.cycles  # of four schedulers one is at work
     # warps that run together share what is fetched
     together = played(large, times=10, warps=4)
     assert together.cycles < 1.2 * found.cycles
@@ -156,7 +156,8 @@ def test_code_that_does_not_fit_its_cache_is_fetched_again():
 
 def test_waits_have_names_and_lines():
     found = played([op("LDS", write=0), op("FADD", wait=1)] * 20, [[SHARED << 16 | 1]] * 20)
-    assert max(found.kinds, key=lambda kind: found.kinds[kind]) == "shared"
+    busy = {kind: cycles for kind, cycles in found.kinds.items() if kind != "idle"}
+    assert max(busy, key=lambda kind: busy[kind]) == "shared"
     assert set(found.lines) == {"k.cu:7"}
     assert sum(found.kinds.values()) == pytest.approx(found.cycles)
 

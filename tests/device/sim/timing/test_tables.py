@@ -6,33 +6,52 @@ import pytest
 from gevolve.device.registry import open_device
 from gevolve.device.sim.program import load
 from gevolve.device.sim.ptx import Instruction
-from gevolve.device.sim.timing import gpus, load_gpu, occupancy
+from gevolve.device.sim.timing import gpus, load_gpu, machine, occupancy
 from gevolve.device.sim.timing.code import _CLASSES, classify
 from gevolve.device.sim.timing.gpu import UNITS, encode
 from gevolve.errors import DeviceError, LaunchError
 from tests.device.sim.timing.timed import kernel
 
+PTX = ("p100", "titanx", "v100")
+MACHINE = tuple(name for name in gpus() if name not in PTX)
 
-def test_there_are_six_gpus():
-    assert set(gpus()) == {"p100", "v100", "t4", "a100", "h100", "titanx"}
+
+def test_the_gpus_with_machine_code_are_those_of_its_assembler():
+    assert {load_gpu(name).machine for name in PTX} == {None}
+    assert {name: load_gpu(name).machine.arch for name in MACHINE} == {
+        "t4": "sm_75", "rtx2080ti": "sm_75", "a100": "sm_80", "rtx3090": "sm_86", "a4000": "sm_86",
+        "a6000": "sm_86", "rtx4090": "sm_89", "l4": "sm_89", "h100": "sm_90",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", gpus())
 def test_every_table_is_whole_and_sane(name):
     gpu = load_gpu(name)
-    assert {row.unit for row in gpu.classes.values()} <= set(UNITS)
+    classes = gpu.machine.classes if gpu.machine else gpu.classes
+    assert {row.unit for row in classes.values()} <= set(UNITS)
     assert all(
-        row.latency >= 2 and row.interval >= 1 and row.slots >= 1 for row in gpu.classes.values()
+        row.latency >= 2 and row.interval >= 1 and row.slots >= 1 for row in classes.values()
     )
     assert set(gpu.issue.folded) <= set(gpu.classes)
     assert 0 < gpu.dram.efficiency <= 1
     assert gpu.access.queue + gpu.issue.collectors * gpu.issue.schedulers < 128
     assert gpu.limits.threads // 32 // gpu.issue.schedulers <= 64
     assert (encode(gpu)[:2] > 0).all()
-    assert open_device(f"sim:{name}").name == f"sim:{name}"
+    family, other = ("sim", "ptx") if gpu.machine else ("ptx", "sim")
+    assert open_device(f"{family}:{name}").name == f"{family}:{name}"
+    with pytest.raises(DeviceError, match=f"{family}:{name}"):
+        open_device(f"{other}:{name}")
 
 
-@pytest.mark.parametrize("name", gpus())
+@pytest.mark.parametrize("name", MACHINE)
+def test_every_class_of_machine_instruction_has_a_row(name):
+    rows = load_gpu(name).machine.classes
+    for opcode in (*machine.CLASSES, "BRA", "LDG", "UIADD3", "UNHEARD", "NOVEL"):
+        for modifiers in ((), ("F64",)):
+            assert machine.classify(opcode, modifiers) in rows
+
+
+@pytest.mark.parametrize("name", PTX)
 def test_every_class_of_instruction_has_a_row(name):
     gpu = load_gpu(name)
     types = ("s32", "u64", "f32", "f64", "f16", "f16x2", "b16", "pred")
@@ -42,7 +61,7 @@ def test_every_class_of_instruction_has_a_row(name):
 
 
 def test_an_unknown_gpu_is_named_with_the_known_ones():
-    with pytest.raises(DeviceError, match=r"no GPU 'p10'; use one of a100, h100, p100"):
+    with pytest.raises(DeviceError, match=r"no GPU 'p10'; use one of a100, a4000"):
         open_device("sim:p10")
     with pytest.raises(DeviceError, match="no GPU"):
         open_device("sim:../gpus/p100")

@@ -3,8 +3,8 @@
 import numpy as np
 
 from gevolve.device.base import Limits
-from gevolve.device.sim import Sim
-from gevolve.device.sim.timing import Timing
+from gevolve.device.sim import PtxModel, Sim
+from gevolve.device.sim.timing import Timing, load_gpu
 
 HEADER = ".version 7.8\n.target sm_70\n.address_size 64\n.extern .shared .align 16 .b8 dynamic[];\n"
 
@@ -28,6 +28,11 @@ PROLOGUE = 8
 """Instructions that every such kernel issues besides its body: the seven above and `ret`."""
 
 
+def device(gpu: str) -> Sim:
+    """The model of this GPU, of its machine code or of PTX."""
+    return Sim(gpu) if load_gpu(gpu).machine else PtxModel(gpu)
+
+
 def timed(
     body: str,
     *,
@@ -41,7 +46,7 @@ def timed(
     out: int = 1 << 16,
 ) -> Timing:
     """The timing of one launch. `cold`: the input is not in L2 because the host did not write it."""
-    opened = Sim(gpu).open(kernel(body), Limits())
+    opened = device(gpu).open(kernel(body), Limits())
     try:
         values = np.zeros(1 << 16, np.int32) if data is None else data
         a = opened.empty(values.shape, values.dtype) if cold else opened.array(values)

@@ -7,7 +7,7 @@ import math
 import tomllib
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import numpy as np
@@ -232,9 +232,8 @@ def _table(name: str) -> dict[str, Any]:
 def _over(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     merged = dict(base)
     for key, value in own.items():
-        below = merged.get(key)
-        both = isinstance(below, dict) and isinstance(value, dict)
-        merged[key] = _over(below, value) if both else value  # pyright: ignore[reportUnknownArgumentType]
+        nested = isinstance(value, dict) and key in merged
+        merged[key] = _over(merged[key], cast("dict[str, Any]", value)) if nested else value
     return merged
 
 

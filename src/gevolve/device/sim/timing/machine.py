@@ -48,7 +48,7 @@ _ALU = (
     ),
     *("VIADDMNMX", "VIMNMX3", "FCHK"),
 )
-_CLASSES = {
+CLASSES = {
     **dict.fromkeys(("FADD", "FMUL", "FFMA", "FADD32I", "FMUL32I", "FFMA32I", "FSWZADD"), "float"),
     **dict.fromkeys(("IMAD", "IMUL", "IDP", "IMAD32I", "IMUL32I"), "multiply"),
     **dict.fromkeys(_ALU, "logic"),
@@ -118,7 +118,7 @@ class Instruction(Protocol):
 
 def classify(opcode: str, modifiers: Sequence[str] = ()) -> str:
     """The class of an instruction: the unit that runs it, for short."""
-    found = _CLASSES.get(opcode)
+    found = CLASSES.get(opcode)
     if found is not None:
         # conversions from and to 64 bits run on the double unit
         return "convert64" if found == "convert" and _WIDE & {*modifiers} else found
