@@ -45,7 +45,7 @@ def chased(name: str, steps: int, *, words: int, stride: int) -> float:
     return cycles
 
 
-@pytest.mark.parametrize("name", ["titanx", "p100", "v100", "v100"])
+@pytest.mark.parametrize("name", ["titanx", "p100", "v100", "h100"])
 def test_a_chain_of_loads_costs_the_latency_of_l2(name):
     gpu = load_gpu(name)
     # steps of 512 bytes, each line once, in a buffer that fits L2 (the host has just written it)
@@ -275,7 +275,7 @@ def test_every_way_to_wait_at_a_barrier_ends(what):
     assert 50 < timing.cycles < 20_000
 
 
-@pytest.mark.parametrize("gpu", ["p100", "v100", "v100"])
+@pytest.mark.parametrize("gpu", ["titanx", "p100", "v100"])
 def test_a_parameter_at_a_computed_address_is_an_access(gpu):
     """So the compiler reads structs that are passed by value."""
     plain = timed("ld.param.u32 %x0, [n]; st.global.u32 [%b], %x0;", gpu=gpu)
