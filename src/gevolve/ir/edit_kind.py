@@ -22,7 +22,7 @@ choices that repair makes are drawn from it (see `gevolve.ir.seeded`).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import (
@@ -65,6 +65,12 @@ class EditKind(ABC, Generic[SitesT, DraftT]):
     @abstractmethod
     def draw(cls, sites: SitesT, rng: np.random.Generator) -> Self | None:
         """Draw an edit of this kind; None if the program offers none."""
+
+    @classmethod
+    def sweep(cls, sites: SitesT) -> Iterable[Self]:
+        """All edits of this kind that are worth trying one by one, the most promising first."""
+        del sites
+        return ()
 
     @abstractmethod
     def apply(self, draft: DraftT, seed: int) -> None:

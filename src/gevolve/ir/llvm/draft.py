@@ -26,6 +26,9 @@ class LlvmDraft:
         self._users: dict[str, dict[str, None]] = {}
         self.touched: set[str] = set()
         """Blocks whose text must be printed again."""
+        self._headers: dict[int, str] = {}
+        self.additions: list[str] = []
+        """Lines for the end of the module: declarations and metadata that edits added."""
 
     # Reading
 
@@ -109,7 +112,25 @@ class LlvmDraft:
                     yield id_
         yield from self.index.args[function].get(kind, ())
 
+    def header(self, function: int) -> str:
+        """The first line of a function, which names its arguments and attributes."""
+        return self._headers.get(function) or self.index.functions[function].header
+
     # Changing
+
+    def set_header(self, function: int, text: str) -> None:
+        self._headers[function] = text
+
+    def add_loop_node(self, hint: str) -> str:
+        """Add a metadata node for one loop, such as ``!{!"llvm.loop.unroll.full"}``; returns its name."""
+        name = f"!{self.index.next_metadata + len(self.additions)}"
+        self.additions.append(f"{name} = distinct !{{{name}, {hint}}}")
+        return name
+
+    def declare(self, name: str, line: str) -> None:
+        """Add the declaration of an intrinsic, unless the module has it."""
+        if name not in self.index.declared and line not in self.additions:
+            self.additions.append(line)
 
     def put(self, instr: Instr) -> None:
         """Set the instruction of an id, and update who uses what."""

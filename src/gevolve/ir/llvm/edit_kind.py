@@ -4,6 +4,11 @@ Inserted instructions are named ``x`` and the edit's seed, so a later edit can f
 is in the patch.
 """
 
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+
 from gevolve.ir.edit_kind import EditKind, Skipped
 from gevolve.ir.llvm.draft import LlvmDraft
 from gevolve.ir.llvm.model import TERMINATORS, Instr
@@ -13,8 +18,16 @@ from gevolve.ir.seeded import seeded_choice, seeded_hash
 _UNMOVABLE = frozenset({"phi", "alloca", *TERMINATORS})
 
 
+EditT = TypeVar("EditT")
+
+
 class LlvmEdit(EditKind[LlvmSites, LlvmDraft]):
     """The base of edit kinds for kernels in LLVM-IR."""
+
+
+def draw_from(edits: Sequence[EditT], rng: np.random.Generator) -> EditT | None:
+    """One of some edits, each as likely as the others; None if there is none."""
+    return edits[int(rng.integers(len(edits)))] if edits else None
 
 
 def untouchable(instr: Instr) -> bool:

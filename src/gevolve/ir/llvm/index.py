@@ -1,5 +1,6 @@
 """What edits need to look up in a module, computed once when it is loaded."""
 
+import re
 from collections import Counter
 
 from gevolve.ir.llvm.dominance import Dominance
@@ -40,6 +41,12 @@ class LlvmIndex:
         self.users = {value: tuple(found) for value, found in users.items()}
         self.reachable = _reachable(self.functions)
         """Of each function, those that it may call, directly or not, and itself."""
+        plain = "\n".join(chunk for chunk in module.chunks if isinstance(chunk, str))
+        self.declared = frozenset(re.findall(r"^declare .*?@([-\w$.]+)\(", plain, re.MULTILINE))
+        """The functions that the module declares without defining them."""
+        numbers = re.findall(r"^!(\d+) = ", plain, re.MULTILINE)
+        self.next_metadata = 1 + max(map(int, numbers), default=-1)
+        """The first number that no metadata node has."""
 
     def _add(self, number: int, function: LlvmFunction, users: dict[str, dict[str, None]]) -> None:
         by_type: dict[str, list[str]] = {}

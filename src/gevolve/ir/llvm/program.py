@@ -14,6 +14,7 @@ from gevolve.ir.llvm.edits import EDIT_KINDS
 from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.locations import Locations
 from gevolve.ir.llvm.model import Instr, LlvmFunction, LlvmModule
+from gevolve.ir.llvm.names import demangle
 from gevolve.ir.llvm.parse import parse
 from gevolve.ir.llvm.sites import LlvmSites
 from gevolve.ir.llvm.verifier import verify
@@ -100,10 +101,21 @@ class LlvmProgram(EditableProgram[LlvmSites, LlvmDraft]):
     def show(self, id_: str) -> tuple[str, str]:
         instr = self._index.instr.get(id_)
         if instr is None:
-            return id_, ""
+            return self._show_other(id_), ""
         words = f"{id_} `{_without_metadata(instr)}`"
         line, of_user = self._line(instr)
         return f"{words} ({'for ' if of_user else ''}{line})" if line else words, line
+
+    def _show_other(self, id_: str) -> str:
+        """What an argument or a block stands for: the user knows its function, not its id."""
+        owner = self._index.owner.get(id_)
+        if owner is None:
+            return id_
+        function = self._index.functions[owner]
+        names = [name for name, _ in function.args]
+        if id_ in names:
+            return f"argument {names.index(id_) + 1} of {demangle(function.name)}"
+        return demangle(function.name) if id_ == function.blocks[0].id else id_
 
     def _line(self, instr: Instr) -> tuple[str, bool]:
         """The source line of an instruction; if it has none, of what uses it, and that it is so."""
@@ -126,19 +138,24 @@ class LlvmProgram(EditableProgram[LlvmSites, LlvmDraft]):
             instrs = (draft.get(id_) for id_ in draft.body(block))
             return "\n".join(instr.text for instr in instrs if instr is not None)
 
-        return self._join(lambda function: [body(block.id) for block in function.blocks])
+        return self._join(lambda function: [body(block.id) for block in function.blocks], draft)
 
-    def _join(self, bodies: Callable[[LlvmFunction], list[str]]) -> str:
+    def _join(
+        self, bodies: Callable[[LlvmFunction], list[str]], draft: LlvmDraft | None = None
+    ) -> str:
         """The whole module, with these texts for the blocks of each function."""
         pieces: list[str] = []
+        number = 0
         for chunk in self._module.chunks:
             if not isinstance(chunk, LlvmFunction):
                 pieces.append(chunk)
                 continue
-            pieces.append(chunk.header)
+            pieces.append(chunk.header if draft is None else draft.header(number))
+            number += 1
             for block, text in zip(chunk.blocks, bodies(chunk), strict=True):
                 pieces += (f"{block.id}:", text)
             pieces.append("}")
+        pieces += draft.additions if draft else ()
         return "\n".join(pieces) + "\n"
 
 

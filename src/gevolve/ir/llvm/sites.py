@@ -19,8 +19,27 @@ class LlvmSites:
 
     def __init__(self, index: LlvmIndex, functions: Iterable[int], profile: Profile | None) -> None:
         self.index = index
-        self._all = _Weighted(index, sorted(functions), profile)
-        self._of = {number: _Weighted(index, [number], profile) for number in functions}
+        self.functions = sorted(functions)
+        """The functions that edits may touch."""
+        self._profile = profile
+        self._all = _Weighted(index, self.functions, profile)
+        self._of = {number: _Weighted(index, [number], profile) for number in self.functions}
+
+    def heat(self, block: str) -> float:
+        """How often a block ran; 1 if that is not known."""
+        return 1.0 if self._profile is None else float(self._profile.get(block, 0.0))
+
+    def hottest(self, allowed: Callable[[Instr], bool]) -> list[Instr]:
+        """All instructions that are allowed and ran, those that ran most often first."""
+        found = [
+            instr
+            for number in self.functions
+            for block in self.index.functions[number].blocks
+            if self.index.dominance[number].reachable(block.id) and self.heat(block.id)
+            for instr in block.body
+            if allowed(instr)
+        ]
+        return sorted(found, key=lambda instr: -self.heat(self.index.home[instr.id]))
 
     def draw(
         self,
