@@ -1,6 +1,6 @@
 """What the search and the evaluator need to know of a program in any IR."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -59,6 +59,10 @@ class Program(Protocol):
 
     def propose(self, kind: str, rng: np.random.Generator, profile: Profile | None) -> Edit | None:
         """Draw an edit of this kind, its site in proportion to `profile`; None if there is none."""
+        ...
+
+    def sweep(self, kinds: Sequence[str], profile: Profile | None) -> list[Patch]:
+        """Patches of these kinds that are worth trying before anything random, best bets first."""
         ...
 
     def apply(self, patch: Patch) -> Variant:

@@ -72,6 +72,12 @@ class EditKind(ABC, Generic[SitesT, DraftT]):
         del sites
         return ()
 
+    @classmethod
+    def bundle(cls, sites: SitesT) -> Iterable[Self]:
+        """Edits of this kind that are worth trying all at once."""
+        del sites
+        return ()
+
     @abstractmethod
     def apply(self, draft: DraftT, seed: int) -> None:
         """Change the draft, and repair it; raise `Skipped` if the edit cannot be applied here.

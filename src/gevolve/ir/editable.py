@@ -1,7 +1,8 @@
 """What programs of every IR have in common: their edit kinds draw, apply and describe edits."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import Generic
 
 import numpy as np
@@ -11,6 +12,9 @@ from gevolve.ir.edit_kind import DraftT, SitesT, Skipped
 from gevolve.ir.registry import EditKinds
 from gevolve.patch import Edit, Patch
 from gevolve.program import Change, Profile
+
+SEED = 1
+"""The seed of edits that are not drawn: their repair has nothing to choose."""
 
 
 class EditableProgram(ABC, Generic[SitesT, DraftT]):
@@ -35,6 +39,18 @@ class EditableProgram(ABC, Generic[SitesT, DraftT]):
         drawn = self.edit_kinds[kind].draw(self.sites(profile), rng)
         seed = int(rng.integers(1, 1 << 32))
         return None if drawn is None else drawn.edit(seed)
+
+    def sweep(self, kinds: Sequence[str], profile: Profile | None) -> list[Patch]:
+        """Patches that are worth trying before anything random, the best bets first.
+
+        What a kind wants tried all at once comes first, then single edits of all kinds in turns.
+        """
+        sites = self.sites(profile)
+        chosen = [self.edit_kinds[kind] for kind in kinds]
+        bundles = [Patch(tuple(e.edit(SEED) for e in kind.bundle(sites))) for kind in chosen]
+        singles = [[Patch((e.edit(SEED),)) for e in kind.sweep(sites)] for kind in chosen]
+        turns = (patch for turn in zip_longest(*singles) for patch in turn if patch is not None)
+        return [*(bundle for bundle in bundles if len(bundle) > 1), *turns]
 
     def apply_edits(self, draft: DraftT, patch: Patch) -> tuple[tuple[int, str], ...]:
         """Change a draft as a patch says; returns the edits that did nothing, and why.

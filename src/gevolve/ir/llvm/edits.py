@@ -1,6 +1,6 @@
 """The six edit kinds of the GEVO paper."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Self
 
@@ -18,10 +18,13 @@ from gevolve.ir.llvm.edit_kind import (
     require_same_function,
     untouchable,
 )
+from gevolve.ir.llvm.facts import Invariant, NoAlias, Registers, Unroll
 from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.model import Instr
+from gevolve.ir.llvm.rounding import FastMath, Narrow
 from gevolve.ir.llvm.sites import LlvmSites
 from gevolve.ir.registry import EditKinds
+from gevolve.ir.llvm.structure import Forward, SyncWarp
 from gevolve.patch import is_word
 
 CONSTANT = "="
@@ -66,6 +69,11 @@ class Delete(LlvmEdit):
     def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
         target = sites.draw(rng, deletable)
         return None if target is None else cls(target)
+
+    @classmethod
+    def sweep(cls, sites: LlvmSites) -> Iterable[Self]:
+        """Barriers and stores: what else is deleted leaves a gap that repair must fill."""
+        return (cls(instr.id) for instr in sites.hottest(_has_effect_only))
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         delete(draft, draft.find(self.target, deletable), seed)
@@ -192,6 +200,15 @@ class SetOperand(LlvmEdit):
                 return cls(target, number, values[int(rng.integers(len(values)))])
         return None
 
+    @classmethod
+    def sweep(cls, sites: LlvmSites) -> Iterable[Self]:
+        """Conditions of branches and selections, always true or never."""
+        return (
+            cls(instr.id, 0, f"{CONSTANT}{value}")
+            for instr in sites.hottest(_has_condition)
+            for value in ("true", "false")
+        )
+
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         del seed  # the edit names its value: there is nothing to choose
         target, number, value = self.target, self.number, self.value
@@ -220,8 +237,26 @@ class SetOperand(LlvmEdit):
         return f"operand {self.number} of {show(self.target)} becomes {show(self.value)}"
 
 
-EDIT_KINDS = EditKinds("llvm", LlvmEdit, (Copy, Delete, Move, Replace, Swap, SetOperand))
+EDIT_KINDS = EditKinds(
+    "llvm",
+    LlvmEdit,
+    (
+        *(Copy, Delete, Move, Replace, Swap, SetOperand),
+        *(Narrow, NoAlias, Invariant, Unroll, FastMath, Forward, SyncWarp, Registers),
+    ),
+)
 """All edit kinds of kernels, in the order in which the search draws them."""
+
+
+def _has_effect_only(instr: Instr) -> bool:
+    """Whether an instruction is a store or a barrier, say: it gives no value."""
+    return instr.type == "void" and deletable(instr)
+
+
+def _has_condition(instr: Instr) -> bool:
+    first = next(iter(instr.operands), None)
+    decides = instr.opcode in ("select", "br") and first is not None and first.type == "i1"
+    return decides and first is not None and first.local is not None
 
 
 def _not_phi(instr: Instr) -> bool:

@@ -39,6 +39,10 @@ class NoAlias(LlvmEdit):
                 if kind.startswith("ptr") and not _has(function.header, argument, "noalias"):
                     yield cls(argument)
 
+    @classmethod
+    def bundle(cls, sites: LlvmSites) -> Iterable[Self]:
+        return cls.sweep(sites)
+
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         del seed
         add_attribute(draft, self.argument, "noalias")
@@ -62,6 +66,10 @@ class Invariant(LlvmEdit):
     @classmethod
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:
         return (cls(instr.id) for instr in sites.hottest(_may_be_invariant))
+
+    @classmethod
+    def bundle(cls, sites: LlvmSites) -> Iterable[Self]:
+        return cls.sweep(sites)
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         del seed

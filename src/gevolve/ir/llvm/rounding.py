@@ -56,6 +56,10 @@ class FastMath(LlvmEdit):
         sums = [cls(instr.id, "reassoc") for instr in sites.hottest(_is_sum)]
         return [*costly, *sums]
 
+    @classmethod
+    def bundle(cls, sites: LlvmSites) -> Iterable[Self]:
+        return (cls(instr.id, "afn") for instr in sites.hottest(_is_costly))
+
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         del seed
         instr = draft.find(self.target, _has_flags)
@@ -96,15 +100,18 @@ class Narrow(LlvmEdit):
 
     @classmethod
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:
-        """Each region of doubles once, named by its hottest operation; then single operations."""
-        seen: set[str] = set()
-        regions: list[Self] = []
+        """Each region of doubles; then single operations."""
         doubles = sites.hottest(_is_double)
-        for instr in doubles:
+        return [*cls.bundle(sites), *(cls(instr.id, "one") for instr in doubles)]
+
+    @classmethod
+    def bundle(cls, sites: LlvmSites) -> Iterable[Self]:
+        """Each region of doubles once, named by its hottest operation."""
+        seen: set[str] = set()
+        for instr in sites.hottest(_is_double):
             if instr.id not in seen:
                 seen.update(_region(LlvmDraft(sites.index), instr))
-                regions.append(cls(instr.id, "all"))
-        return [*regions, *(cls(instr.id, "one") for instr in doubles)]
+                yield cls(instr.id, "all")
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         instr = draft.find(self.target, _is_double)
