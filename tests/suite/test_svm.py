@@ -9,7 +9,8 @@ from sklearn.svm import SVC
 from gevolve.device.base import Limits, open_device
 from gevolve.errors import WorkloadError
 from gevolve.suite.datasets import a9a
-from gevolve.suite.papers.svm import EPS, Svm
+from gevolve.suite.papers.svm import Svm
+from gevolve.suite.svm import EPS
 
 DEVICE = open_device("sim")
 

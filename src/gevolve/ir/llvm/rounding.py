@@ -116,11 +116,8 @@ class Narrow(LlvmEdit):
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         instr = draft.find(self.target, _is_double)
         ids = _region(draft, instr) if self.reach == "all" else [instr.id]
-        if any(draft.get(f"x{seed:x}.{number}") is not None for number in range(len(ids))):
-            raise Skipped("the edit was made already")
-        made = 0
         for id_ in ids:
-            made = _narrow(draft, id_, seed, made)
+            _narrow(draft, id_, f"x{seed:x}.{id_}")
 
     def describe(self, show: Show) -> str:
         extent = " and all doubles that it works with" if self.reach == "all" else ""
@@ -169,7 +166,7 @@ def _region(draft: LlvmDraft, start: Instr) -> list[str]:
     return sorted(found, key=lambda id_: (draft.position(id_)[0], draft.position(id_)[1]))
 
 
-def _narrow(draft: LlvmDraft, id_: str, seed: int, made: int) -> int:
+def _narrow(draft: LlvmDraft, id_: str, prefix: str) -> None:
     """Do one operation in floats: its operands are rounded before it, its result is widened after it.
 
     The optimiser removes the conversions between operations that were both narrowed.
@@ -177,32 +174,29 @@ def _narrow(draft: LlvmDraft, id_: str, seed: int, made: int) -> int:
     instr = draft.get(id_)
     assert instr is not None
     operands: list[Operand] = []
-    for operand in instr.operands:
+    for number, operand in enumerate(instr.operands):
         if operand.type != "double":
             operands.append(operand)
-            continue
-        if operand.local is None:
+        elif operand.local is None:
             operands.append(Operand("float", _as_float(operand.value), operand.fixed))
-            continue
-        name = f"x{seed:x}.{made}"
-        made += 1
-        block, position = draft.position(id_)
-        draft.insert(_conversion(name, "fptrunc", operand, "float"), block, position)
-        operands.append(Operand("float", f"%{name}"))
-    parts = tuple(_NARROW_CALLS.sub(r"@llvm.\1.f32(", part) for part in instr.parts)
-    parts = tuple(re.sub(r"\bdouble\b", "float", part) for part in parts)
+        else:
+            name = f"{prefix}.{number}"
+            draft.insert(_conversion(name, "fptrunc", operand, "float"), *draft.position(id_))
+            operands.append(Operand("float", f"%{name}"))
+    parts = tuple(
+        re.sub(r"\bdouble\b", "float", _NARROW_CALLS.sub(r"@llvm.\1.f32(", part))
+        for part in instr.parts
+    )
     for intrinsic in re.findall(r"@(llvm\.\w+\.f32)\(", parts[0]):
-        count = sum(operand.type == "float" for operand in operands)
-        draft.declare(intrinsic, f"declare float @{intrinsic}({', '.join(['float'] * count)})")
+        types = ", ".join(operand.type for operand in operands)
+        draft.declare(intrinsic, f"declare float @{intrinsic}({types})")
     if instr.opcode == "fcmp":
         draft.put(instr._replace(parts=parts, operands=tuple(operands)))
-        return made
-    name = f"x{seed:x}.{made}"
-    block, position = draft.position(id_)
+        return
+    name = f"{prefix}.result"
     narrow = instr._replace(id=name, type="float", parts=parts, operands=tuple(operands))
-    draft.insert(narrow, block, position)
+    draft.insert(narrow, *draft.position(id_))
     draft.put(_conversion(id_, "fpext", Operand("float", f"%{name}"), "double"))
-    return made + 1
 
 
 def _conversion(name: str, opcode: str, operand: Operand, kind: str) -> Instr:

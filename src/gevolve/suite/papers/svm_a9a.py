@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from gevolve.suite.datasets import Table, a9a
-from gevolve.suite.papers.svm import SvmWorkload
+from gevolve.suite.svm import SvmWorkload
 
 
 class SvmA9a(SvmWorkload):

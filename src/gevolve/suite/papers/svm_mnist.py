@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from gevolve.suite.datasets import Table, mnist_parity
-from gevolve.suite.papers.svm import SvmWorkload
+from gevolve.suite.svm import SvmWorkload
 
 
 class SvmMnist(SvmWorkload):

@@ -1,0 +1,86 @@
+"""What kinds want tried before anything random: valid on real kernels, and as plain as it looks."""
+
+import pytest
+
+from gevolve.ir.llvm.codegen import to_ptx
+from gevolve.ir.llvm.edits import EDIT_KINDS
+from gevolve.patch import Patch
+from gevolve.suite import KERNELS, PAPERS
+from gevolve.workload.locate import find
+
+NAMES = [*KERNELS, *(name for name in PAPERS if not name.startswith("papers/svm-"))]
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def program(request):
+    return find(request.param).workload.load()
+
+
+def test_every_edit_is_valid_and_applies(program):
+    patches = program.sweep(program.kinds, None)
+    assert patches
+    for patch in patches:
+        assert Patch.parse(str(patch)) == patch
+        variant = program.apply(patch)
+        assert not variant.skipped, patch
+        assert program.verify(variant.text) is None, patch
+        assert all(program.describe(edit).sentence for edit in patch)
+
+
+def test_all_edits_together_are_valid(program):
+    edits = dict.fromkeys(edit for patch in program.sweep(program.kinds, None) for edit in patch)
+    variant = program.apply(Patch(tuple(edits)))
+    assert program.verify(variant.text) is None
+
+
+def test_a_sweep_is_of_the_kinds_asked_for(program):
+    for kind in program.kinds:
+        assert {e.kind for patch in program.sweep([kind], None) for e in patch} <= {kind}
+
+
+def test_the_hottest_comes_first():
+    program = find("papers/hotspot").workload.load()
+    cold = program.sweep(["delete"], None)
+    hot = program.sweep(["delete"], {cold_block(program, cold[-1]): 100.0, "b0": 1.0})
+    assert hot[0] == cold[-1]
+
+
+def cold_block(program, patch):
+    return program._index.block_of[patch[0].args[0]]
+
+
+def test_doubles_that_slipped_in_are_gone():
+    """Constants without an f make hotspot compute in doubles; one edit takes them all out."""
+    program = find("papers/hotspot").workload.load()
+    assert "f64" in to_ptx(program.text)
+    first = next(patch for patch in program.sweep(["float"], None))
+    assert "f64" not in to_ptx(program.apply(first).text)
+
+
+def test_a_read_only_load_is_one():
+    program = find("papers/kmeans").workload.load()
+    assert "ld.global.nc" not in to_ptx(program.text)
+    bundle = program.sweep(["invariant"], None)[0]
+    assert "ld.global.nc" in to_ptx(program.apply(bundle).text)
+
+
+@pytest.mark.parametrize(
+    ("edit", "has"),
+    [
+        ("registers b0 40", ".maxnreg 40"),
+        ("fast-math i4 afn", "div.approx"),
+        ("syncwarp i42", "bar.warp.sync"),
+    ],
+)
+def test_the_assembler_hears_of_it(edit, has):
+    program = find("papers/hotspot").workload.load()
+    assert has not in to_ptx(program.text)
+    assert has in to_ptx(program.apply(Patch.parse(f"{edit} #1")).text)
+
+
+def test_every_kind_sweeps_somewhere():
+    programs = [find(f"papers/{name}").workload.load() for name in ("hotspot", "lavamd", "srad")]
+    swept = {
+        edit.kind for one in programs for patch in one.sweep(one.kinds, None) for edit in patch
+    }
+    assert swept == {*EDIT_KINDS} - {"copy", "move", "replace", "swap"}
