@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from gevolve.device.base import Limits, open_device
+from gevolve.device.base import Limits
+from gevolve.device.registry import open_device
 from gevolve.errors import WorkloadError
 from gevolve.suite.datasets import a9a
 from gevolve.suite.papers.svm import Svm

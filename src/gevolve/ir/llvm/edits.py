@@ -23,8 +23,8 @@ from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.model import Instr
 from gevolve.ir.llvm.rounding import FastMath, Narrow
 from gevolve.ir.llvm.sites import LlvmSites
-from gevolve.ir.registry import EditKinds
 from gevolve.ir.llvm.structure import Forward, SyncWarp
+from gevolve.ir.registry import EditKinds
 from gevolve.patch import is_word
 
 CONSTANT = "="

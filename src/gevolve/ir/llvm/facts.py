@@ -96,7 +96,7 @@ class Unroll(LlvmEdit):
 
     @classmethod
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:
-        loops = sorted(_latches(sites), key=lambda latch: -sites.heat(sites.index.home[latch]))
+        loops = sorted(_latches(sites), key=lambda latch: -sites.heat(sites.index.block_of[latch]))
         counts: tuple[Literal["none", "full", "2", "4", "8"], ...] = ("4", "none", "2", "8", "full")
         return (cls(latch, count) for latch in loops for count in counts)
 
@@ -139,7 +139,7 @@ class Registers(LlvmEdit):
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         del seed
-        number = draft.index.owner.get(self.kernel)
+        number = draft.index.function_of.get(self.kernel)
         if number is None or not draft.index.functions[number].kernel:
             raise Skipped(f"{self.kernel} is no kernel")
         if not 16 <= self.most <= 255:
@@ -158,7 +158,7 @@ def add_attribute(draft: LlvmDraft, argument: str, attribute: str) -> None:
     """Give an argument an attribute; raises `Skipped` if it is none, or has it."""
     if argument not in draft.index.arg_type:
         raise Skipped(f"{argument} is no argument")
-    number = draft.index.owner[argument]
+    number = draft.index.function_of[argument]
     header = draft.header(number)
     if not draft.index.arg_type[argument].startswith("ptr"):
         raise Skipped(f"{argument} is no pointer")

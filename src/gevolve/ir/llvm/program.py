@@ -108,7 +108,7 @@ class LlvmProgram(EditableProgram[LlvmSites, LlvmDraft]):
 
     def _show_other(self, id_: str) -> str:
         """What an argument or a block stands for: the user knows its function, not its id."""
-        owner = self._index.owner.get(id_)
+        owner = self._index.function_of.get(id_)
         if owner is None:
             return id_
         function = self._index.functions[owner]

@@ -39,7 +39,7 @@ class LlvmSites:
             for instr in block.body
             if allowed(instr)
         ]
-        return sorted(found, key=lambda instr: -self.heat(self.index.home[instr.id]))
+        return sorted(found, key=lambda instr: -self.heat(self.index.block_of[instr.id]))
 
     def draw(
         self,

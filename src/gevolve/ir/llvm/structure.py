@@ -119,12 +119,12 @@ class _Addresses:
 
     def nearest_access(self, load: Instr) -> str | None:
         """The last access of this address that every path to the load has passed."""
-        index, home = self._index, self._index.home[load.id]
-        dominance = index.dominance[index.owner[home]]
+        index, home = self._index, self._index.block_of[load.id]
+        dominance = index.dominance[index.function_of[home]]
         key = (load.type, self._address(load.operands[0].value, DEEP))
         best: str | None = None
         for other in self._by_address[key]:
-            block = index.home[other]
+            block = index.block_of[other]
             same = block == home and index.body[home].index(other) < index.body[home].index(load.id)
             before = same or (block != home and dominance.dominates(block, home))
             if before and (best is None or self._later(other, best)):
@@ -133,10 +133,10 @@ class _Addresses:
 
     def _later(self, one: str, other: str) -> bool:
         index = self._index
-        block, other_block = index.home[one], index.home[other]
+        block, other_block = index.block_of[one], index.block_of[other]
         if block == other_block:
             return index.body[block].index(one) > index.body[block].index(other)
-        return index.dominance[index.owner[block]].dominates(other_block, block)
+        return index.dominance[index.function_of[block]].dominates(other_block, block)
 
     def _address(self, value: str, deep: int) -> str:
         """An address in a form in which equal computations have equal texts."""

@@ -16,9 +16,9 @@ b1:
   %i3 = load float, ptr %i2, align 4
   %i4 = load float, ptr %i2, align 4
   %i5 = fpext float %i3 to double
-  %x1.0 = fptrunc double %i5 to float
-  %x1.1 = fmul contract float %x1.0, 0x3FE0000000000000
-  %i6 = fpext float %x1.1 to double
+  %x1.i6.0 = fptrunc double %i5 to float
+  %x1.i6.result = fmul contract float %x1.i6.0, 0x3FE0000000000000
+  %i6 = fpext float %x1.i6.result to double
   %i7 = tail call double @llvm.sqrt.f64(double %i6)
   %i8 = fcmp ogt double %i7, 1.000000e-01
   %i9 = fptrunc double %i7 to float
