@@ -66,6 +66,10 @@ class Landscape:
     digest = "landscape"
     text = "landscape"
     kinds = KINDS
+    paper_kinds = KINDS
+
+    def sweep(self, kinds: Sequence[str], profile: Profile | None) -> list[Patch]:
+        return []
 
     def propose(self, kind: str, rng: np.random.Generator, profile: Profile | None) -> Edit | None:
         weights = np.array([(profile or {}).get(self.blocks[b], 1.0) for b in self.block_of])

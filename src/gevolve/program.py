@@ -57,6 +57,11 @@ class Program(Protocol):
         """The edit kinds that `propose` knows."""
         ...
 
+    @property
+    def paper_kinds(self) -> tuple[str, ...]:
+        """Those of them that the GEVO and GEVO-ML papers have."""
+        ...
+
     def propose(self, kind: str, rng: np.random.Generator, profile: Profile | None) -> Edit | None:
         """Draw an edit of this kind, its site in proportion to `profile`; None if there is none."""
         ...

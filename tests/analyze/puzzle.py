@@ -31,6 +31,11 @@ class PuzzleProgram:
     kinds = ("save", "idle", "waste")
     digest = hashlib.sha256(b"puzzle").hexdigest()
 
+    paper_kinds = ()
+
+    def sweep(self, kinds, profile):
+        return []
+
     def propose(self, kind, rng, profile):
         args = () if kind == "idle" else (str(rng.integers(1, 20)),)
         return Edit(kind, args, int(rng.integers(1, 1 << 32)))

@@ -172,7 +172,11 @@ class Tiny:
 
     digest = text = "tiny"
     kinds = ("delete", "never")
+    paper_kinds = ("delete",)
     profile = None
+
+    def sweep(self, kinds, profile):
+        return []
 
     def propose(self, kind, rng, profile):
         return None if kind == "never" else Edit("delete", (f"i{rng.integers(2)}",), 0)
@@ -195,7 +199,7 @@ def test_a_search_that_has_seen_everything_asks_for_nothing():
 
 
 class Barren(Tiny):
-    kinds = ()
+    kinds = paper_kinds = ()
 
 
 def test_a_program_without_edits():

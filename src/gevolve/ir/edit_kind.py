@@ -61,6 +61,9 @@ class EditKind(ABC, Generic[SitesT, DraftT]):
     last: ClassVar[bool] = False
     """Whether it takes effect after all edits of other kinds, whatever its place in the patch."""
 
+    of_paper: ClassVar[bool] = False
+    """Whether the GEVO and GEVO-ML papers have it."""
+
     @classmethod
     @abstractmethod
     def draw(cls, sites: SitesT, rng: np.random.Generator) -> Self | None:

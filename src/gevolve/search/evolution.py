@@ -27,6 +27,7 @@ from gevolve.search.credit import Credit, pick
 from gevolve.search.crossover import CROSSOVERS
 from gevolve.search.individual import Individual, admit, front, points, survivors
 from gevolve.search.mutation import append, mutate
+from gevolve.search.opening import Opening, OpeningState
 from gevolve.search.settings import Settings
 
 TRIES = 20
@@ -53,6 +54,7 @@ class State(msgspec.Struct, frozen=True):
     population: list[str]
     credit: dict[str, tuple[float, float]]
     stale: int
+    opening: OpeningState
 
 
 class Nsga2Search(Search):
@@ -75,11 +77,12 @@ class Nsga2Search(Search):
         self._generation = 0
         self._population = [unedited]
         self._front = [unedited]
-        self._kinds = settings.drawn_kinds(problem.program.kinds)
+        self._kinds = settings.drawn_kinds(problem.program.kinds, problem.program.paper_kinds)
         self._credit = Credit(self._kinds, settings.kind_floor)
         self._stale = 0
         self._judged = {_essence(unedited.patch)}
         self._asked: list[Birth] | None = None
+        self._opening = self._open(self._kinds)
 
     @property
     def generation(self) -> int:
@@ -137,13 +140,15 @@ class Nsga2Search(Search):
         births = self._breed() if self._asked is None else self._asked
         if len(evaluations) != len(births):
             raise ValueError(f"{len(births)} patches were asked for, {len(evaluations)} told")
-        born: list[Individual] = []
+        judged: list[Individual | None] = []
         for birth, evaluation in zip(births, evaluations, strict=True):
             self._judged.add(_essence(birth.patch))
             child = admit(birth.patch, evaluation, self._settings)
+            judged.append(child)
             self._credit.record(birth.kinds, paid=_improves(child, birth.parents))
-            if child is not None:
-                born.append(child)
+        born = [child for child in judged if child is not None]
+        if not self._opening.over:
+            self._opening.tell([birth.patch for birth in births], judged)
         before = points(self._front)
         self._front = front(self._front + born)
         self._stale = self._stale + 1 if np.array_equal(points(self._front), before) else 0
@@ -163,6 +168,7 @@ class Nsga2Search(Search):
             population=[str(one.patch) for one in self._population],
             credit=self._credit.state(),
             stale=self._stale,
+            opening=self._opening.state(),
         )
         return msgspec.to_builtins(state)
 
@@ -197,6 +203,7 @@ class Nsga2Search(Search):
         search._front = front(alive.values())
         search._population = [alive[text] for text in past.population]
         search._go_on_with(past.credit)
+        search._opening = search._open(search._kinds).resume(past.opening, search._judged)
         search._stale = past.stale
         return search
 
@@ -211,8 +218,16 @@ class Nsga2Search(Search):
         self._kinds = tuple(kind for kind in self._program.kinds if kind in credit)
         self._credit = Credit.restore(self._kinds, self._settings.kind_floor, credit)
 
+    def _open(self, kinds: tuple[str, ...]) -> Opening:
+        """The opening: what the program offers of these kinds, as far as the settings allow."""
+        most = self._settings.sweep
+        patches = self._program.sweep(kinds, self._profile)[:most] if most else []
+        return Opening(patches, self._unedited, self._settings.population)
+
     def _breed(self) -> list[Birth]:
         """The next generation: fresh variants where the population has gaps, else children."""
+        if not self._opening.over:
+            return [Birth(patch, (self._unedited,), ()) for patch in self._opening.ask()]
         rng = np.random.Generator(np.random.PCG64([self._seed, self._generation]))
         births: list[Birth] = []
         taken: set[frozenset[Edit]] = set()
@@ -299,7 +314,13 @@ class Nsga2Search(Search):
         return Birth(patch, birth.parents, kinds)
 
     def _draw(self, rng: np.random.Generator) -> Edit | None:
-        """A new edit, of a kind drawn by its share; another kind if there is none of that one."""
+        """A new edit: one that paid alone, or of a kind drawn by its share.
+
+        If there is none of that kind, another kind is drawn.
+        """
+        proven = self._opening.winners
+        if proven and rng.random() < self._settings.proven:
+            return proven[int(rng.integers(len(proven)))]
         shares = self.shares
         while shares:
             kind = pick(shares, rng)

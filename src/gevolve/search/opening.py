@@ -1,25 +1,31 @@
 """The opening of a search: promising patches one by one, then those that paid, joined.
 
-A program knows which edits are worth trying before anything random (`Program.sweep`). Each is judged
+A program knows which patches are worth trying before anything random (`Program.sweep`). Each is judged
 alone. What is faster than the unedited program is then joined, round by round: to the best so far every
 other winner is added alone, and all of them at once; what no longer pays is left out. Exact winners are
-joined first, then those with an error that the tolerance allows are added.
+joined first; then those are added that have an error which the tolerance allows.
 """
 
-from collections.abc import Sequence
-from typing import Any, Literal, Self
+from collections.abc import Collection, Iterator, Sequence
+from typing import Literal, Self
 
 import msgspec
 
-from gevolve.patch import Patch
+from gevolve.patch import Edit, Patch
 from gevolve.search.individual import Individual
 
+MOST_JOINED = 48
+"""Of the winners, this many are joined: each costs an evaluation in every round."""
+Stage = Literal["single", "exact", "loose", "over"]
+_NEXT: dict[Stage, Stage] = {"single": "exact", "exact": "loose", "loose": "over"}
 
-class _State(msgspec.Struct, frozen=True):
-    stage: Literal["single", "exact", "loose", "over"]
+
+class OpeningState(msgspec.Struct, frozen=True):
+    """All that the next `Opening.ask` depends on besides what was asked for."""
+
+    stage: Stage
     tried: int
-    best: str
-    best_time: float
+    best: tuple[float, str]
     winners: list[tuple[float, float, str]]
     pool: list[str]
 
@@ -29,112 +35,109 @@ class Opening:
 
     def __init__(self, patches: Sequence[Patch], unedited: Individual, size: int) -> None:
         """Try these patches, the best bets first, `size` of them at a time."""
-        self._patches = list(dict.fromkeys(patches))
+        self._patches = [patch for patch in dict.fromkeys(patches) if patch.edits]
         self._size = size
-        self._stage: Literal["single", "exact", "loose", "over"] = (
-            "single" if self._patches else "over"
-        )
+        self._unedited = unedited.time
+        self._seen: set[frozenset[Edit]] = {frozenset()}
+        self._stage: Stage = "single"
         self._tried = 0
-        self._best = Patch()
-        self._best_time = self._unedited_time = unedited.time
+        self._best: tuple[float, Patch] = (unedited.time, Patch())
         self._winners: list[tuple[float, float, Patch]] = []
         """What was faster than the unedited program: time, error and patch."""
         self._pool: list[Patch] = []
         """Winners that may still be added to the best, in order of their gain."""
+        self._settle()
 
     @property
     def over(self) -> bool:
         """Whether it has nothing left to try."""
         return self._stage == "over"
 
+    @property
+    def winners(self) -> list[Edit]:
+        """The edits of all that was faster than the unedited program, each once."""
+        return list(dict.fromkeys(edit for *_, patch in self._winners for edit in patch))
+
     def ask(self) -> list[Patch]:
-        """The next patches; the same ones until they are told."""
-        if self._stage == "single":
-            return self._patches[self._tried : self._tried + self._size]
-        alone = [joined(self._best, patch) for patch in self._pool]
-        together = joined(self._best, *self._pool)
-        return list(dict.fromkeys([*([together] if len(self._pool) > 1 else []), *alone]))
+        """The next patches, none of which was asked for before; the same ones until they are told."""
+        new: dict[frozenset[Edit], Patch] = {}
+        for patch in self._candidates():
+            if frozenset(patch) not in self._seen:
+                new.setdefault(frozenset(patch), patch)
+        return list(new.values())
 
-    def tell(self, judged: Sequence[Individual | None]) -> None:
+    def tell(self, patches: Sequence[Patch], judged: Sequence[Individual | None]) -> None:
         """Take what became of the patches that were asked for: None for what is not good enough."""
+        self._seen.update(map(frozenset, patches))
+        good = [one for one in judged if one is not None]
         if self._stage == "single":
-            self._tell_single(judged)
+            faster = (one for one in good if one.time < self._unedited)
+            self._winners += [(one.time, one.error, one.patch) for one in faster]
+            self._tried += self._size
         else:
-            self._tell_joined(judged)
+            self._keep(good)
+        self._settle()
 
-    def _tell_single(self, judged: Sequence[Individual | None]) -> None:
-        self._winners += [
-            (one.time, one.error, one.patch)
-            for one in judged
-            if one is not None and one.time < self._unedited_time
-        ]
-        self._tried += len(judged)
-        if self._tried >= len(self._patches):
-            self._join("exact")
+    def _candidates(self) -> Iterator[Patch]:
+        if self._stage == "single":
+            yield from self._patches[self._tried : self._tried + self._size]
+        elif self._pool:
+            yield joined(self._best[1], *self._pool)
+            yield from (joined(self._best[1], patch) for patch in self._pool)
 
-    def _join(self, stage: Literal["exact", "loose"]) -> None:
-        """Begin to join the winners that are exact, or those that are not."""
-        self._stage = stage
-        exact = stage == "exact"
-        chosen = sorted(
+    def _keep(self, good: Sequence[Individual]) -> None:
+        """Go on from the fastest of a round, and with the winners that made it faster."""
+        time, best = self._best
+        faster = {frozenset(one.patch): one for one in good if one.time < time}
+        paid = {
+            patch: faster[key].time
+            for patch in self._pool
+            if (key := frozenset(joined(best, patch))) in faster
+        }
+        if faster:
+            first = min(faster.values(), key=lambda one: (one.time, len(one.patch), str(one.patch)))
+            self._best = (first.time, first.patch)
+        self._pool = sorted(paid, key=lambda patch: (paid[patch], str(patch)))
+
+    def _settle(self) -> None:
+        """Go on to the next stage as long as there is nothing new to ask for."""
+        while not self.over and not self.ask():
+            if self._stage == "single" and self._tried < len(self._patches):
+                self._tried += self._size
+                continue
+            self._stage = _NEXT[self._stage]
+            self._pool = self._fresh_pool() if not self.over else []
+
+    def _fresh_pool(self) -> list[Patch]:
+        """The winners to be joined in this stage; the fastest is the first best if there is none."""
+        exact = self._stage == "exact"
+        order = sorted(
             (winner for winner in self._winners if (winner[1] == 0) is exact),
             key=lambda winner: (winner[0], len(winner[2]), str(winner[2])),
         )
-        self._pool = [patch for _, _, patch in chosen][: self._size]
-        if exact and chosen:
-            self._best_time, _, self._best = chosen[0]
-            self._pool = self._pool[1:]
-        self._go_on_if_empty()
+        if order and not self._best[1].edits:
+            self._best = (order[0][0], order[0][2])
+        return [patch for *_, patch in order][:MOST_JOINED]
 
-    def _tell_joined(self, judged: Sequence[Individual | None]) -> None:
-        found = {one.patch: one.time for one in judged if one is not None}
-        paid = {
-            patch: time
-            for patch in self._pool
-            if (time := found.get(joined(self._best, patch), self._best_time)) < self._best_time
-        }
-        better = [(time, patch) for patch, time in found.items() if time < self._best_time]
-        if not better:
-            self._pool = []
-        else:
-            self._best_time, self._best = min(better, key=lambda pair: (pair[0], str(pair[1])))
-            left = [patch for patch in paid if joined(self._best, patch) != self._best]
-            self._pool = sorted(left, key=lambda patch: (paid[patch], str(patch)))
-        self._go_on_if_empty()
-
-    def _go_on_if_empty(self) -> None:
-        if self._pool:
-            return
-        if self._stage == "exact":
-            self._join("loose")
-        else:
-            self._stage = "over"
-
-    def state(self) -> dict[str, Any]:
-        """All that the next `ask` depends on, as JSON can hold it."""
-        state = _State(
+    def state(self) -> OpeningState:
+        """All that the next `ask` depends on besides what was asked for."""
+        return OpeningState(
             self._stage,
             self._tried,
-            str(self._best),
-            self._best_time,
+            (self._best[0], str(self._best[1])),
             [(time, error, str(patch)) for time, error, patch in self._winners],
             [str(patch) for patch in self._pool],
         )
-        return msgspec.to_builtins(state)
 
-    @classmethod
-    def restore(
-        cls, patches: Sequence[Patch], unedited: Individual, size: int, state: dict[str, Any]
-    ) -> Self:
-        """Go on from a state; raises `msgspec.ValidationError` if it is none."""
-        past = msgspec.convert(state, _State)
-        opening = cls(patches, unedited, size)
-        opening._stage = past.stage
-        opening._tried = past.tried
-        opening._best, opening._best_time = Patch.parse(past.best), past.best_time
-        opening._winners = [(time, error, Patch.parse(text)) for time, error, text in past.winners]
-        opening._pool = [Patch.parse(text) for text in past.pool]
-        return opening
+    def resume(self, past: OpeningState, asked: Collection[frozenset[Edit]]) -> Self:
+        """Go on from a state, after all that was asked for until then."""
+        self._seen.update(asked)
+        self._stage = past.stage
+        self._tried = past.tried
+        self._best = (past.best[0], Patch.parse(past.best[1]))
+        self._winners = [(time, error, Patch.parse(text)) for time, error, text in past.winners]
+        self._pool = [Patch.parse(text) for text in past.pool]
+        return self
 
 
 def joined(*patches: Patch) -> Patch:

@@ -40,7 +40,14 @@ class Settings:
     adaptive: bool = True
     """Draw edit kinds by what has paid off so far, rather than all alike."""
     edits: tuple[str, ...] = ()
-    """The edit kinds that are drawn, such as ``copy``; all but ``swap`` if it is ``-swap``; all if empty."""
+    """The edit kinds that are drawn, such as ``copy``; all but ``swap`` if it is ``-swap``; all if empty.
+
+    ``paper`` stands for those of the papers.
+    """
+    sweep: int = 160
+    """The most promising patches that are tried one by one before anything random; 0 for none."""
+    proven: float = 0.3
+    """Of the edits that mutation adds, the share that paid alone in that sweep."""
     kind_floor: float = 0.05
     """No edit kind is ever drawn less often than this."""
     patience: int = 8
@@ -49,7 +56,7 @@ class Settings:
     def __post_init__(self) -> None:
         if self.population < 4:
             raise OptionError(f"population is {self.population}; it must be at least 4")
-        for name in ("crossover", "mutation", "append", "drop", "kind_floor"):
+        for name in ("crossover", "mutation", "append", "drop", "proven", "kind_floor"):
             if not 0 <= getattr(self, name) <= 1:
                 raise OptionError(f"{name} is {getattr(self, name)}; it must be from 0 to 1")
         if self.append + self.drop > 1:
@@ -62,14 +69,21 @@ class Settings:
             raise OptionError(
                 f"initial_edits is {fewest} to {most}; it must lie within 1 to {self.max_edits}"
             )
+        if self.sweep < 0:
+            raise OptionError(f"sweep is {self.sweep}; it must be 0 or more")
         for name in ("clones", "patience"):
             if getattr(self, name) < 1:
                 raise OptionError(f"{name} is {getattr(self, name)}; it must be at least 1")
 
-    def drawn_kinds(self, known: tuple[str, ...]) -> tuple[str, ...]:
-        """Of the edit kinds that a program knows, those that `edits` asks for, in the same order."""
+    def drawn_kinds(self, known: tuple[str, ...], paper: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """Of the edit kinds that a program knows, those that `edits` asks for, in the same order.
+
+        `paper` are those among them that the papers have.
+        """
         off = {name.removeprefix("-") for name in self.edits if name.startswith("-")}
         on = {name for name in self.edits if not name.startswith("-")} or {*known}
+        if "paper" in on:
+            on = on - {"paper"} | {*paper}
         unknown = sorted((on | off) - {*known})
         if unknown:
             raise OptionError(
@@ -96,6 +110,9 @@ PRESETS: dict[str, dict[str, Any]] = {
         "append": 1.0,
         "drop": 0.0,
         "initial_edits": (3, 3),
+        "edits": ("paper",),
+        "sweep": 0,
+        "proven": 0.0,
         "max_edits": 1024,
         "clones": 256,
         "adaptive": False,

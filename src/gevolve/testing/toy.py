@@ -82,10 +82,14 @@ class ToyProgram:
 
     text = "toy"
     kinds = ("right",)
+    paper_kinds = ()
 
     @property
     def digest(self) -> str:
         return hashlib.sha256(self.text.encode()).hexdigest()
+
+    def sweep(self, kinds: Sequence[str], profile: Profile | None) -> list[Patch]:
+        return []
 
     def propose(self, kind: str, rng: np.random.Generator, profile: Profile | None) -> Edit:
         return Edit(kind, (), int(rng.integers(1 << 32)))

@@ -38,6 +38,7 @@ class Copy(LlvmEdit):
     """Insert a copy of an instruction before another one, and let something use its result."""
 
     name = "copy"
+    of_paper = True
     source: str
     before: str
 
@@ -63,6 +64,7 @@ class Delete(LlvmEdit):
     """Take out an instruction; what used its result uses another value."""
 
     name = "delete"
+    of_paper = True
     target: str
 
     @classmethod
@@ -87,6 +89,7 @@ class Move(LlvmEdit):
     """Move an instruction before another one."""
 
     name = "move"
+    of_paper = True
     target: str
     before: str
 
@@ -120,6 +123,7 @@ class Replace(LlvmEdit):
     """Put a copy of another instruction in the place of one."""
 
     name = "replace"
+    of_paper = True
     target: str
     source: str
 
@@ -154,6 +158,7 @@ class Swap(LlvmEdit):
     """Let two instructions change places."""
 
     name = "swap"
+    of_paper = True
     first: str
     second: str
 
@@ -182,6 +187,7 @@ class SetOperand(LlvmEdit):
     """Let one operand of an instruction be another value, or a constant."""
 
     name = "operand"
+    of_paper = True
     target: str
     number: int
     value: str

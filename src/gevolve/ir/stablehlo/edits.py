@@ -40,6 +40,7 @@ class Copy(StablehloEdit):
     """Insert a copy of an operation before another one, and let something use its result."""
 
     name = "copy"
+    of_paper = True
     source: str
     before: str
 
@@ -61,6 +62,7 @@ class Delete(StablehloEdit):
     """Take out an operation; its uses get one of its operands, or any value that may be used."""
 
     name = "delete"
+    of_paper = True
     target: str
 
     @classmethod
@@ -95,6 +97,7 @@ class Move(StablehloEdit):
     """Move an operation before another one."""
 
     name = "move"
+    of_paper = True
     target: str
     before: str
 
@@ -127,6 +130,7 @@ class Replace(StablehloEdit):
     """Put a copy of another operation in the place of one."""
 
     name = "replace"
+    of_paper = True
     target: str
     source: str
 
@@ -159,6 +163,7 @@ class Swap(StablehloEdit):
     """Let two operations change places."""
 
     name = "swap"
+    of_paper = True
     first: str
     second: str
 
@@ -192,6 +197,7 @@ class SetOperand(StablehloEdit):
     """Let one operand of an operation be another value, resized if need be, or zero or one."""
 
     name = "operand"
+    of_paper = True
     target: str
     number: int
     value: str

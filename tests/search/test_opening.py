@@ -1,0 +1,124 @@
+"""The opening: what it asks for, what it joins, and that it can be resumed anywhere."""
+
+import numpy as np
+import pytest
+
+from gevolve.evaluate.verdict import Evaluation, Verdict
+from gevolve.patch import Edit, Patch
+from gevolve.search.individual import Individual
+from gevolve.search.opening import Opening, joined
+
+START = 100.0
+
+
+def edit(number):
+    return Edit("e", (str(number),), 1)
+
+
+def patch(*numbers):
+    return Patch(tuple(edit(number) for number in numbers))
+
+
+class World:
+    """Each edit saves some time, alone; some pairs clash, and some edits fail or have an error."""
+
+    def __init__(self, saves, clashes=(), errors=None):
+        self.saves, self.clashes, self.errors = saves, clashes, errors or {}
+
+    def judge(self, one):
+        numbers = {int(e.args[0]) for e in one}
+        if any(number not in self.saves for number in numbers):
+            return None
+        if any(clash <= numbers for clash in self.clashes):
+            return None
+        time = START - sum(self.saves[number] for number in numbers)
+        error = max((self.errors.get(number, 0.0) for number in numbers), default=0.0)
+        return Individual(one, Evaluation(verdict=Verdict.OK, time=time, error=error), time, error)
+
+
+def unedited():
+    return World({}).judge(Patch())
+
+
+def play(opening, world, most=1000):
+    asked = []
+    while not opening.over and len(asked) < most:
+        patches = opening.ask()
+        assert patches
+        assert patches == opening.ask()
+        asked += patches
+        opening.tell(patches, [world.judge(one) for one in patches])
+    return asked
+
+
+def best(opening):
+    return {int(e.args[0]) for e in opening._best[1]}
+
+
+def test_tries_each_alone_then_joins_what_paid():
+    world = World({0: 5, 1: 3, 2: -4, 4: 1})  # 3 fails
+    opening = Opening([patch(n) for n in range(5)], unedited(), 3)
+    asked = play(opening, world)
+    assert asked[:5] == [patch(n) for n in range(5)]
+    assert best(opening) == {0, 1, 4}
+    assert {e.args[0] for e in opening.winners} == {"0", "1", "4"}
+
+
+def test_leaves_out_what_clashes():
+    world = World({0: 5, 1: 4, 2: 3, 3: 1}, clashes=[{0, 1}])
+    opening = Opening([patch(n) for n in range(4)], unedited(), 8)
+    play(opening, world)
+    assert best(opening) == {0, 2, 3}
+
+
+def test_exact_winners_come_before_those_with_an_error():
+    world = World({0: 2, 1: 50, 2: 3}, errors={1: 0.5})
+    opening = Opening([patch(n) for n in range(3)], unedited(), 8)
+    asked = play(opening, world)
+    with_error = [n for n, one in enumerate(asked) if edit(1) in one.edits and len(one) > 1]
+    exact = [n for n, one in enumerate(asked) if edit(1) not in one.edits and len(one) > 1]
+    assert max(exact) < min(with_error)
+    assert best(opening) == {0, 1, 2}
+
+
+def test_asks_for_nothing_twice_even_if_bundles_overlap():
+    world = World(dict.fromkeys(range(6), 1))
+    bundles = [patch(0, 1, 2), patch(2, 3), *(patch(n) for n in range(6)), patch(3, 2)]
+    opening = Opening(bundles, unedited(), 4)
+    asked = [frozenset(one) for one in play(opening, world)]
+    assert len(asked) == len(set(asked))
+    assert best(opening) == set(range(6))
+
+
+def test_without_patches_it_is_over_at_once():
+    assert Opening([], unedited(), 4).over
+    assert Opening([Patch()], unedited(), 4).over
+
+
+def test_without_a_winner_it_ends_after_the_sweep():
+    opening = Opening([patch(n) for n in range(7)], unedited(), 4)
+    assert len(play(opening, World({}))) == 7
+    assert not opening.winners
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_goes_on_from_any_state(seed):
+    rng = np.random.default_rng(seed)
+    saves = {n: int(rng.integers(-3, 6)) for n in range(12) if rng.random() < 0.8}
+    errors = {n: 0.1 for n in saves if rng.random() < 0.3}
+    clashes = [{int(a), int(b)} for a, b in rng.integers(0, 12, (3, 2)) if a != b]
+    world = World(saves, clashes, errors)
+    patches = [patch(n) for n in range(12)] + [patch(0, 1, 2), patch(5, 6)]
+    whole = Opening(patches, unedited(), 4)
+    expected = play(whole, world)
+    for cut in range(len(expected)):
+        first = Opening(patches, unedited(), 4)
+        asked = play(first, world, most=cut)
+        seen = {frozenset(one) for one in asked}
+        second = Opening(patches, unedited(), 4).resume(first.state(), seen)
+        assert asked + play(second, world) == expected
+    assert whole._best[0] <= START
+
+
+def test_joined_has_each_edit_once():
+    assert joined(patch(1, 2), patch(2, 3)) == patch(1, 2, 3)
