@@ -68,7 +68,7 @@ def test_a_read_only_load_is_one():
     ("edit", "has"),
     [
         ("registers b0 40", ".maxnreg 40"),
-        ("fast-math i4 afn", "div.approx"),
+        ("relax i4 afn", "div.approx"),
         ("syncwarp i42", "bar.warp.sync"),
     ],
 )

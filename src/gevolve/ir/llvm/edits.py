@@ -21,7 +21,7 @@ from gevolve.ir.llvm.edit_kind import (
 from gevolve.ir.llvm.facts import Invariant, NoAlias, Registers, Unroll
 from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.model import Instr
-from gevolve.ir.llvm.rounding import FastMath, Narrow
+from gevolve.ir.llvm.rounding import Narrow, Relax
 from gevolve.ir.llvm.sites import LlvmSites
 from gevolve.ir.llvm.structure import Forward, SyncWarp
 from gevolve.ir.registry import EditKinds
@@ -248,7 +248,7 @@ EDIT_KINDS = EditKinds(
     LlvmEdit,
     (
         *(Copy, Delete, Move, Replace, Swap, SetOperand),
-        *(Narrow, NoAlias, Invariant, Unroll, FastMath, Forward, SyncWarp, Registers),
+        *(Narrow, NoAlias, Invariant, Unroll, Relax, Forward, SyncWarp, Registers),
     ),
 )
 """All edit kinds of kernels, in the order in which the search draws them."""

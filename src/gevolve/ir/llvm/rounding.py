@@ -31,10 +31,10 @@ _NARROW_CALLS = re.compile(
 
 
 @dataclass(frozen=True)
-class FastMath(LlvmEdit):
+class Relax(LlvmEdit):
     """One operation may be rounded more loosely: approximated, regrouped, or without special values."""
 
-    name = "fast-math"
+    name = "relax"
     target: str
     how: Literal["afn", "arcp", "reassoc", "fast"]
 
