@@ -17,7 +17,7 @@ from gevolve.device.sim.machine.text import parse
 from gevolve.errors import CompileError, UnsupportedError
 from gevolve.ir.llvm.codegen import to_ptx
 from gevolve.patch import Patch
-from gevolve.workload.locate import find
+from gevolve.workload.locate import locate
 
 TESTS = Path(__file__).parents[3]
 PTX = [*sorted(TESTS.glob("device/fixtures/*.ptx")), TESTS / "device/sim/ptx/programs.ptx"]
@@ -33,7 +33,7 @@ def words_of(ptx, arch):
 
 @cache
 def suite():
-    return {name: find(name)[0].load() for name in SUITE}
+    return {name: locate(name).load() for name in SUITE}
 
 
 def fixtures(arch):

@@ -6,7 +6,7 @@ import pytest
 
 from gevolve.device.sim.machine import Address, Imm, Pred, Reg, assemble, fingerprint, read
 from gevolve.ir.llvm.codegen import to_ptx
-from gevolve.workload.locate import find
+from gevolve.workload.locate import locate
 
 HEAD = ".version 7.8\n.target sm_80\n.address_size 64\n"
 
@@ -18,7 +18,7 @@ def kernel(body, registers=".reg .f32 %f<8>; .reg .b64 %a; .reg .b32 %r<4>;"):
 
 @pytest.fixture(scope="module")
 def hotspot():
-    return read(assemble(to_ptx(find("hotspot")[0].load().text), "sm_80")).kernels["hotspot"]
+    return read(assemble(to_ptx(locate("hotspot").load().text), "sm_80")).kernels["hotspot"]
 
 
 def mapped(kernel, change):

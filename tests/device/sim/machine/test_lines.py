@@ -9,7 +9,7 @@ import pytest
 from gevolve.device import nvidia
 from gevolve.device.sim.machine import assemble, read
 from gevolve.ir.llvm.codegen import to_ptx
-from gevolve.workload.locate import find
+from gevolve.workload.locate import locate
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SECTION = re.compile(r"\s*\.section\s+\.text\.([^,\s]+),")
@@ -49,7 +49,7 @@ def test_lines_of_fixtures(name, arch, tmp_path):
 
 
 def test_lines_of_a_workload():
-    kernel = read(assemble(to_ptx(find("hotspot")[0].load().text), "sm_80")).kernels["hotspot"]
+    kernel = read(assemble(to_ptx(locate("hotspot").load().text), "sm_80")).kernels["hotspot"]
     lines = {i.line for i in kernel.instructions if i.line}
     assert {file for file, _ in lines} == {"hotspot.cu"}
     assert len(lines) > 5
