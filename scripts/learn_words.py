@@ -23,7 +23,7 @@ TABLES = Path(__file__).parents[1] / "src/gevolve/device/sim/machine/tables"
 EACH = 3
 """Words of a group that are looked at."""
 
-_TARGET = re.compile(r"^\.target\s+sm_\d+[af]?", re.MULTILINE)
+_TARGET = re.compile(r"^\.target\s+sm_(\d+)[af]?", re.MULTILINE)
 
 
 def main() -> None:
@@ -52,7 +52,7 @@ def words_of(files: list[Path], arch: str) -> set[int]:
     found: set[int] = set()
     for file in files:
         try:
-            data = assemble(_TARGET.sub(f".target {arch}", file.read_text()), arch)
+            data = assemble(retargeted(file.read_text(), arch), arch)
         except GevolveError:
             continue
         for section in elf.read(data).sections:
@@ -63,6 +63,16 @@ def words_of(files: list[Path], arch: str) -> set[int]:
                     for at in range(0, len(code), 16)
                 }
     return found
+
+
+def retargeted(ptx: str, arch: str) -> str:
+    """PTX that says it is for no newer GPU than this."""
+
+    def least(found: re.Match[str]) -> str:
+        newer = int(found[1]) > int(arch.removeprefix("sm_"))
+        return f".target {arch}" if newer else found[0]
+
+    return _TARGET.sub(least, ptx)
 
 
 def chosen(words: list[int], oracle: Oracle) -> list[int]:
