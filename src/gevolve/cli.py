@@ -352,7 +352,7 @@ def devices_() -> None:
     from gevolve.device.registry import devices  # noqa: PLC0415  (no other command needs all devices)
 
     for name, line in devices():
-        print(f"{name:12} {line}")
+        print(f"{name:14} {line}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -20,7 +20,8 @@ def test_every_family_has_a_line(capsys):
     assert not left.value.code
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0].partition(":")[0] for line in lines] == sorted(
-        (line.split()[0].partition(":")[0] for line in lines), key=["sim", "cuda", "xla"].index
+        (line.split()[0].partition(":")[0] for line in lines),
+        key=["sim", "ptx", "cuda", "xla"].index,
     )
     assert {line.split()[0].partition(":")[0] for line in lines} == {"sim", "cuda", "xla"}
     assert any(line.startswith("sim:a100 ") for line in lines)
