@@ -19,11 +19,8 @@ def test_every_family_has_a_line(capsys):
         main(["devices"])
     assert not left.value.code
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0].partition(":")[0] for line in lines] == sorted(
-        (line.split()[0].partition(":")[0] for line in lines),
-        key=["sim", "ptx", "cuda", "xla"].index,
-    )
-    assert {line.split()[0].partition(":")[0] for line in lines} == {"sim", "cuda", "xla"}
+    families = [line.split()[0].partition(":")[0] for line in lines]
+    assert list(dict.fromkeys(families)) == ["sim", "ptx", "cuda", "xla"]
     assert any(line.startswith("sim:a100 ") for line in lines)
 
 
