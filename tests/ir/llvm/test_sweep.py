@@ -6,14 +6,14 @@ from gevolve.ir.llvm.codegen import to_ptx
 from gevolve.ir.llvm.edits import EDIT_KINDS
 from gevolve.patch import Patch
 from gevolve.suite import KERNELS, PAPERS
-from gevolve.workload.locate import find
+from gevolve.workload.locate import locate
 
 NAMES = [*KERNELS, *(name for name in PAPERS if not name.startswith("papers/svm-"))]
 
 
 @pytest.fixture(scope="module", params=NAMES)
 def program(request):
-    return find(request.param).workload.load()
+    return locate(request.param).load()
 
 
 def test_every_edit_is_valid_and_applies(program):
@@ -39,7 +39,7 @@ def test_a_sweep_is_of_the_kinds_asked_for(program):
 
 
 def test_the_hottest_comes_first():
-    program = find("papers/hotspot").workload.load()
+    program = locate("papers/hotspot").load()
     cold = program.sweep(["delete"], None)
     hot = program.sweep(["delete"], {cold_block(program, cold[-1]): 100.0, "b0": 1.0})
     assert hot[0] == cold[-1]
@@ -51,14 +51,14 @@ def cold_block(program, patch):
 
 def test_doubles_that_slipped_in_are_gone():
     """Constants without an f make hotspot compute in doubles; one edit takes them all out."""
-    program = find("papers/hotspot").workload.load()
+    program = locate("papers/hotspot").load()
     assert "f64" in to_ptx(program.text)
     first = next(patch for patch in program.sweep(["float"], None))
     assert "f64" not in to_ptx(program.apply(first).text)
 
 
 def test_a_read_only_load_is_one():
-    program = find("papers/kmeans").workload.load()
+    program = locate("papers/kmeans").load()
     assert "ld.global.nc" not in to_ptx(program.text)
     bundle = program.sweep(["invariant"], None)[0]
     assert "ld.global.nc" in to_ptx(program.apply(bundle).text)
@@ -73,13 +73,13 @@ def test_a_read_only_load_is_one():
     ],
 )
 def test_the_assembler_hears_of_it(edit, has):
-    program = find("papers/hotspot").workload.load()
+    program = locate("papers/hotspot").load()
     assert has not in to_ptx(program.text)
     assert has in to_ptx(program.apply(Patch.parse(f"{edit} #1")).text)
 
 
 def test_every_kind_sweeps_somewhere():
-    programs = [find(f"papers/{name}").workload.load() for name in ("hotspot", "lavamd", "srad")]
+    programs = [locate(f"papers/{name}").load() for name in ("hotspot", "lavamd", "srad")]
     swept = {
         edit.kind for one in programs for patch in one.sweep(one.kinds, None) for edit in patch
     }
