@@ -18,7 +18,7 @@ from gevolve.device.sim.machine.shape import CONTROL, GUARD
 from gevolve.device.sim.machine.table import OPCODE, dump, family, load
 from gevolve.errors import GevolveError
 
-ARCHS = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
+ARCHS = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_120")
 TABLES = Path(__file__).parents[1] / "src/gevolve/device/sim/machine/tables"
 EACH = 3
 """Words of a group that are looked at."""

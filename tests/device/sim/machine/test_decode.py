@@ -73,7 +73,7 @@ def test_all_fixtures(arch, monkeypatch):
     check(fixtures(arch), arch)
 
 
-@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90"])
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_120"])
 def test_the_suite(arch):
     for program in suite().values():
         check(words_of(to_ptx(program.text), arch), arch)

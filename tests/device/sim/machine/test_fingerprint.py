@@ -1,6 +1,7 @@
 """Which kernels are one, and which are not."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,7 @@ from gevolve.device.sim.machine import Address, Imm, Pred, Reg, assemble, finger
 from gevolve.ir.llvm.codegen import to_ptx
 from gevolve.workload.locate import locate
 
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 HEAD = ".version 7.8\n.target sm_80\n.address_size 64\n"
 
 
@@ -41,6 +43,12 @@ def moved(by):
 
 def test_names_of_registers_do_not_count(hotspot):
     assert fingerprint(mapped(hotspot, moved(16))) == fingerprint(hotspot)
+
+
+def test_calls_within_the_kernel_are_renamed_with_it():
+    kernel = read(assemble((FIXTURES / "approx.ptx").read_text(), "sm_80")).kernels["approx"]
+    assert any(i.opcode == "CALL" for i in kernel.instructions)
+    assert fingerprint(mapped(kernel, moved(16))) == fingerprint(kernel)
 
 
 def test_halves_of_a_pair_are_not_torn_apart(hotspot):

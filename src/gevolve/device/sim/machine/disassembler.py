@@ -14,7 +14,7 @@ BYTES = 16
 
 _LINE = re.compile(r"/\*([0-9a-f]+)\*/\s+(.*?)\s*;")
 _COMPLAINT = re.compile(r"at address 0x([0-9a-f]+)|(Illegal instruction found)")
-_SIBLINGS = {"sm_70": "SM75", "sm_72": "SM75"}
+_SIBLINGS = {"sm_70": "SM75"}
 """Architectures that it no longer knows, and the one whose words theirs are."""
 
 _GOOD = 0x000FC000000000000000000000007918

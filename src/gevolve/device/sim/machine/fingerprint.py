@@ -7,15 +7,17 @@ source lines. Names are given anew in the order of first appearance.
 The digest never joins kernels that do different things. Registers that an instruction takes together (a
 pair for 64 bits) are renamed together, each keeping its place; instructions that are not known to be
 narrow count as taking four. Nothing is renamed where registers have a meaning elsewhere: in a kernel
-that calls functions, or whose instructions take more than four, and predicates that are read as a whole.
+that calls functions outside of it, or whose instructions take more than four; nor predicates that are read
+as a whole.
 
 It does not join kernels whose instructions stand in another order or are scheduled otherwise, whose
 groups of registers are put together in another way, or whose swapped operands are both new.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from gevolve.device.sim.machine.cubin import Kernel
 from gevolve.device.sim.machine.instruction import (
@@ -63,7 +65,10 @@ _NARROW = frozenset(
 )
 """Instructions whose registers are of 32 bits, unless a modifier says otherwise."""
 _WIDER = {"64": 2, "WIDE": 2, "HI": 2, "F64": 2, "S64": 2, "U64": 2, "RCP64H": 2, "RSQ64H": 2}
-_WHOLE = frozenset({"HGMMA", "IGMMA", "QGMMA", "BGMMA", "WARPGROUP", "UTCHMMA", "CALL", "RET"})
+_WHOLE = frozenset({"HGMMA", "IGMMA", "QGMMA", "BGMMA", "WARPGROUP", "UTCHMMA"})
+"""Instructions that take more than four registers."""
+_ALL = frozenset({"PR", "UPR"})
+"""All predicates at once."""
 _SWAPPED = {
     **dict.fromkeys(("FADD", "FMUL", "FFMA", "DADD", "DMUL", "DFMA", "IMAD", "HADD2", "HMUL2"), 2),
     "IADD3": 3,
@@ -74,7 +79,7 @@ _SWAPPED = {
 def fingerprint(kernel: Kernel) -> str:
     """A digest of a kernel's machine code that does not depend on names; see the module."""
     code = _without_padding(kernel.instructions)
-    names = _Names(code)
+    names = _Names(code, fixed=bool(kernel.calls))
     digest = hashlib.sha256()
     about = (
         kernel.registers,
@@ -119,10 +124,9 @@ def _width(instruction: Instruction, operand: Operand) -> int:
 class _Names:
     """New names for all that has one."""
 
-    def __init__(self, code: Iterable[Instruction]) -> None:
-        code = tuple(code)
-        self._fixed = any(i.opcode in _WHOLE for i in code)
-        whole = any(o in {Special("PR"), Special("UPR")} for i in code for o in i.operands)
+    def __init__(self, code: Sequence[Instruction], *, fixed: bool) -> None:
+        self._fixed = fixed or any(i.opcode in _WHOLE or _leaves(i) for i in code)
+        whole = any(isinstance(o, Special) and o.name in _ALL for i in code for o in i.operands)
         self._fixed_predicates = self._fixed or whole
         self._groups: dict[tuple[str, int], tuple[str, int]] = {}
         self._given: dict[tuple[str, int], int] = {}
@@ -187,10 +191,8 @@ class _Names:
             case Label():
                 return f"L{operand.address - start}"
             case Const(register=held) if held is not None:
-                inner = self.operand(held, start)
-                return f"{replace(operand, register=None)}{inner}"
+                return f"{_rest(operand)}{self.operand(held, start)}"
             case Address():
-                rest = replace(operand, register=None, uniform=None, descriptor=None)
                 held = [
                     None if index is None or index == zero else self.register(kind, index)
                     for kind, zero, index in (
@@ -198,9 +200,9 @@ class _Names:
                         ("UReg", URZ, operand.uniform),
                     )
                 ]
-                return f"{rest}{held}"
+                return f"{_rest(operand)}{held}"
             case _:
-                return repr(operand)
+                return _rest(operand)
 
     def text(self, instruction: Instruction, start: int) -> str:
         """An instruction in new names."""
@@ -227,6 +229,25 @@ class _Names:
             (control.stall, control.yields, boards, waits),
         )
         return f"{parts}\n"
+
+
+def _leaves(instruction: Instruction) -> bool:
+    """Whether it calls what a pointer names, which is not in the kernel."""
+    return instruction.opcode == "CALL" and any(
+        isinstance(o, Reg | UReg) for o in instruction.operands
+    )
+
+
+@lru_cache(maxsize=1 << 14)
+def _rest(operand: Operand) -> str:
+    """The text of an operand without the registers in it."""
+    match operand:
+        case Const():
+            return repr(replace(operand, register=None))
+        case Address():
+            return repr(replace(operand, register=None, uniform=None, descriptor=None))
+        case _:
+            return repr(operand)
 
 
 def _swappable(instruction: Instruction) -> bool:

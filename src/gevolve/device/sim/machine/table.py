@@ -21,10 +21,9 @@ from gevolve.device.sim.machine.shape import (
 
 OPCODE = 0xFFF
 
-_FAMILIES: Mapping[str, str] = {
-    **dict.fromkeys(("sm_70", "sm_72"), "sm_75"),
-    **dict.fromkeys(("sm_86", "sm_87", "sm_88", "sm_89"), "sm_80"),
-}
+_FAMILIES: Mapping[str, str] = {"sm_70": "sm_75", "sm_86": "sm_80"}
+"""Architectures whose words are those of another; others that look alike (sm_100, sm_120) differ,
+if only in the text of a few (sm_89)."""
 
 
 @dataclass(slots=True)
