@@ -3,11 +3,14 @@
 import faulthandler
 import os
 import re
+from pathlib import Path
 
 import pytest
 
+from gevolve.device.sim.machine import assemble, cubin
 from gevolve.errors import CompileError
 from gevolve.ir.llvm.codegen import ARCHS, to_ptx
+from gevolve.ir.llvm.source import read
 
 HEAD = 'target triple = "nvptx64-nvidia-cuda"\n'
 KERNEL = """
@@ -109,3 +112,10 @@ def test_calls_do_not_remember_earlier_modules():
     first = to_ptx(text)
     assert "call.uni" in first
     assert to_ptx(text) == first
+
+
+def test_sums_are_not_sunk_into_the_stores_that_use_them():
+    made = assemble(to_ptx(read(Path(__file__).parent / "guarded.cu"), arch="sm_80"), "sm_80")
+    kernel = cubin.read(made).kernels["guarded"]
+    assert kernel.registers <= 32  # as of nvcc's build; 62 if they are
+    assert kernel.local == 0

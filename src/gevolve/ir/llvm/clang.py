@@ -15,7 +15,7 @@ from gevolve.errors import CompileError, SourceError, UnsupportedError
 ARCH = "sm_70"
 _INCLUDE = Path(__file__).parent / "include"
 _EMIT = ("-x", "cuda", "--cuda-device-only", f"--cuda-gpu-arch={ARCH}", "-O3", "-gline-tables-only",
-         "-S", "-emit-llvm")  # fmt: skip
+         "-mllvm", "-instcombine-code-sinking=0", "-S", "-emit-llvm")  # fmt: skip
 # Headers of the toolkit and its libraries that no stand-in is provided for.
 _TOOLKIT_HEADER = re.compile(
     r"(cub|thrust|cuda|nv|cooperative_groups|cutlass|cute|crt)/.*"

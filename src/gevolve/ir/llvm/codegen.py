@@ -45,6 +45,10 @@ _TARGET_CPU = re.compile(r'"target-cpu"="(sm_\d+[af]?)"')
 _CALL_NUMBER = re.compile(r" // callseq \d+(?:, \d+)?$", re.MULTILINE)
 _TARGET_PTX = re.compile(r"\+ptx(\d+)")
 
+# LLVM would sink arithmetic into the branches that use its results, such as guarded stores. Then all
+# its operands live until there, and NVIDIA's assembler spills: it sinks by itself what it should.
+_NO_SINKING = ("-instcombine-code-sinking=0", "-disable-machine-sink")
+
 # Full debug sections triple the size of the PTX and nothing here reads them; `.loc` lines stay.
 _DIRECTIVES_ONLY = "emissionKind: DebugDirectivesOnly"
 _VERBOSE_KINDS = ("emissionKind: FullDebug", "emissionKind: LineTablesOnly")
@@ -72,6 +76,7 @@ def _optimised(text: str, arch: str) -> Generator[tuple[Any, Any]]:
     if arch not in ARCHS:
         raise CompileError(f"LLVM makes no PTX for {arch}; choose one of {', '.join(ARCHS)}")
     version = max((int(found) for found in _TARGET_PTX.findall(text)), default=_PTX)
+    _set_options()
     try:
         with parsed(terse(text)) as module:
             machine = _machine(arch, max(version, ARCHS[arch]))
@@ -84,6 +89,12 @@ def _optimised(text: str, arch: str) -> Generator[tuple[Any, Any]]:
             yield module, machine
     except RuntimeError as error:
         raise CompileError(f"LLVM cannot make PTX for {arch}: {_one_line(error)}") from None
+
+
+@cache
+def _set_options() -> None:
+    for option in _NO_SINKING:
+        llvm.set_option("gevolve", option)
 
 
 def target(text: str) -> str:
