@@ -184,6 +184,8 @@ class Device(ABC):
     """
 
     name: str
+    arch: str = ""
+    """What nvcc builds for it, to compare with, such as ``sm_80``; empty if it runs no CUDA."""
     deterministic: bool = True
     """Whether the same artefact and case always give the same time.
 

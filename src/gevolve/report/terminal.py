@@ -225,6 +225,8 @@ def summary(result: Summary) -> RenderableType:
     if len(others) > 1:
         rows += [Text("The front", style="bold"), front_table(result.front, limit=20)]
         rows.append(Text())
+    if result.nvcc.ratio and result.nvcc.ratio < 1:
+        rows.append(Text(_nvcc_is_faster(result), style="yellow"))
     rows.append(Text(f"Run: {result.run}", style="dim"))
     if result.status != "finished":
         rows.append(Text(f"Stopped early; go on with: gevolve resume {result.run}", style="yellow"))
@@ -239,6 +241,18 @@ def summary(result: Summary) -> RenderableType:
     return Group(*rows)
 
 
+def _nvcc_is_faster(result: Summary) -> str:
+    ratio = result.nvcc.ratio or 1.0
+    said = f"nvcc's own build of the unedited program is {factor(1 / ratio)} as fast as gevolve's"
+    if result.best is None:
+        return f"{said}; no variant is faster than that."
+    best = result.best
+    verdict = (
+        "" if best.beats_nvcc else ": it only makes up for that, and is no gain to users of nvcc"
+    )
+    return f"{said}; against it, {best.id} is {factor(1 / best.headline)} as fast{verdict}."
+
+
 def outcome(result: Summary) -> Table:
     """Baseline, best exact variant, best within the tolerance."""
     table = _table(label=True)
@@ -248,6 +262,9 @@ def outcome(result: Summary) -> Table:
         rows.append((f"within {result.tolerance:g}", result.best))
     if result.most_accurate is not None:
         rows.append(("least error", result.most_accurate))
+    if result.nvcc.ratio:
+        time = result.baseline["time"] * result.nvcc.ratio
+        table.add_row("nvcc's build", "", number(time), _factor(result.nvcc.ratio), *[""] * 5)
     for label, entry in rows:
         if entry is None:
             table.add_row(label, "-", "", "no gain", *[""] * 5)

@@ -17,6 +17,17 @@ class Interval(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the bounds came as close together as they were meant to."""
 
 
+class NvccBuild(msgspec.Struct, frozen=True, kw_only=True):
+    """The unedited program as nvcc's compiler builds it."""
+
+    ratio: float | None = None
+    """Its time over that of our own build: below 1, nvcc's is faster."""
+    why: str = ""
+    """Why there is no such ratio."""
+    version: str = ""
+    """Of the compiler."""
+
+
 class Validation(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one variant on inputs that the search never used."""
 

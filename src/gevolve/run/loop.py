@@ -10,8 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from gevolve.errors import StoreError
+from gevolve.errors import GevolveError, StoreError
 from gevolve.patch import Patch
+from gevolve.run.findings import NvccBuild
+from gevolve.run.nvcc import compare_with_nvcc
 from gevolve.run.standings import Standings
 from gevolve.run.summary import VariantSummary
 from gevolve.search import Problem, load_search
@@ -76,6 +78,7 @@ class Loop:
         """Search until the budget is used up or someone stops it; returns whether it was used up."""
         self.show("running the unedited program")
         self._check_baseline(evaluator.prepare("search"))
+        self._compare_with_nvcc()
         self.standings = Standings.read(self._store, self._run.settings)
         self._resumed_at = self.standings.verdicts.total()
         self._store.set("status", "stopped")  # what it is if this process is killed
@@ -94,6 +97,17 @@ class Loop:
                 f"{self._store.folder}: the unedited program now takes {baseline.evaluation.time}, "
                 f"not {row.evaluation.time}: the workload or gevolve has changed; start a new run"
             )
+
+    def _compare_with_nvcc(self) -> None:
+        """Once in a run, time nvcc's build of the unedited program."""
+        if self._store.get("nvcc", NvccBuild, NvccBuild()) == NvccBuild():
+            self.show("running nvcc's build of it")
+            run = self._run
+            try:
+                built = compare_with_nvcc(run.workload, run.program.text, run.device)
+            except GevolveError as error:  # no such device in this process
+                built = NvccBuild(why=str(error))
+            self._store.set("nvcc", built)
 
     def _start(self) -> tuple[Search, int]:
         """A new search, or the one whose state is in the store; with its number of generations."""

@@ -183,6 +183,7 @@ class Run:
             | ({} if held_out is None else {"held_out_error": held_out}),
             best=best_of(front, exact=False),
             best_exact=best_of(front, exact=True),
+            nvcc=standings.nvcc,
             most_accurate=most_accurate(front, error, held_out or 0.0) if unedited.error else None,
             front=front,
             generations=len(self.store.get("curve", list[float], [])),

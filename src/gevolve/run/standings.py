@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from gevolve.evaluate.verdict import Evaluation
 from gevolve.patch import Patch
-from gevolve.run.findings import Findings, Interval
+from gevolve.run.findings import Findings, Interval, NvccBuild
 from gevolve.run.store import Store, format_id, parse_id
 from gevolve.run.summary import VariantSummary
 from gevolve.search import Individual, Settings, front
@@ -30,6 +30,7 @@ class Standings:
         self._front: list[Individual] = []
         self._checks: dict[int, dict[str, Evaluation]] = {}
         self._intervals: dict[int, Interval] = {}
+        self.nvcc = NvccBuild()
 
     @classmethod
     def read(cls, store: Store, settings: Settings) -> "Standings":
@@ -40,6 +41,7 @@ class Standings:
         for id_, splits in store.all_validations().items():
             for split, evaluation in splits.items():
                 standings.validate(id_, split, evaluation)
+        standings.nvcc = store.get("nvcc", NvccBuild, NvccBuild())
         for name, interval in Findings(store).intervals.items():
             standings.measure(parse_id(name), interval)
         return standings
@@ -149,8 +151,14 @@ class Standings:
             held_out=self._ratio(id_, "held-out"),
             held_out_error=self.error(id_, "held-out"),
             large=self._ratio(id_, "large"),
+            nvcc=self._over_nvcc(one.time),
             patch=str(one.patch),
         )
+
+    def _over_nvcc(self, time: float) -> float | None:
+        if not self.nvcc.ratio or not self.baseline.time:
+            return None
+        return time / (self.nvcc.ratio * self.baseline.time)
 
     def _ratio(self, id_: int, split: str) -> float | None:
         mine, unedited = (self._checks.get(n, {}).get(split) for n in (id_, 0))

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from gevolve.run.findings import Interval
+from gevolve.run.findings import Interval, NvccBuild
 
 
 class VariantSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,12 +30,26 @@ class VariantSummary(msgspec.Struct, frozen=True, kw_only=True):
     held_out_error: float | None = None
     large: float | None = None
     """Its ratio on the large case, on which only the best variants are tried."""
+    nvcc: float | None = None
+    """Its time over that of nvcc's build of the unedited program, if that was measured."""
     patch: str
 
     @property
     def gains(self) -> bool:
         """Whether it is faster than the unedited program, in the search and on unseen cases."""
         return self.ratio < 1 and self.interval is not None and self.interval.high < 1
+
+    @property
+    def beats_nvcc(self) -> bool:
+        """Whether it gains against the better of both builds of the unedited program."""
+        if not self.gains or self.interval is None:
+            return False
+        return self.nvcc is None or max(1.0, self.interval.high / self.ratio) * self.nvcc < 1
+
+    @property
+    def headline(self) -> float:
+        """Its time over the better of both builds of the unedited program."""
+        return max(self.ratio, self.nvcc or 0.0)
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +66,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """The fastest validated variant within the tolerance."""
     best_exact: VariantSummary | None
     """The fastest validated variant that is exact."""
+    nvcc: NvccBuild = NvccBuild()
+    """nvcc's build of the unedited program, beside our own."""
     most_accurate: VariantSummary | None = None
     """The variant with the least error that is no slower; None unless the unedited program has any."""
     front: list[VariantSummary]

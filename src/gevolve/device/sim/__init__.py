@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal
 
 from gevolve.device.base import Device, Limits
 from gevolve.device.cost import Cost
+from gevolve.device.nvrtc import OLDEST
 from gevolve.device.sim.buffer import SimBuffer
 from gevolve.device.sim.gpu import SimGpu
 from gevolve.device.sim.hazards import Watch
@@ -56,6 +57,7 @@ class Sim(Device):
         self._gpu = self._table(model) if model else None
         machine = self._gpu.machine if self._gpu else None
         self._arch = machine.arch if machine else arch
+        self.arch = self._arch or f"sm_{OLDEST}"
 
     @classmethod
     def _table(cls, model: str) -> Gpu:
