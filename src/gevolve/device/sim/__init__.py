@@ -69,7 +69,13 @@ class Sim(Device):
         return gpu
 
     def _load(self, artefact: bytes) -> Program | MachineProgram:
-        return load_machine(artefact, self._arch) if self._arch else load(artefact)
+        """The program that runs: machine code if the device has any.
+
+        Marks, which count how often blocks run, are no instructions of a GPU: what has them runs as PTX.
+        """
+        if self._arch and not _has_marks(artefact):
+            return load_machine(artefact, self._arch)
+        return load(artefact)
 
     @classmethod
     def models(cls) -> list[tuple[str, str]]:
@@ -86,7 +92,7 @@ class Sim(Device):
         for kernel in kernels:
             if kernel in program.kernels:
                 program.compiled(kernel)
-                if self._gpu:
+                if self._gpu and not _has_marks(artefact):
                     program.code(kernel)
 
     def cost(self, artefact: bytes, run: Callable[[Any], object], limits: Limits) -> Cost | None:
@@ -117,7 +123,7 @@ class Sim(Device):
         if order not in _ORDERS:
             raise DeviceError(f"sim has thread orders {', '.join(_ORDERS)}, not {order!r}")
         # Only lanes that move together, as on a GPU, have a time.
-        timed = order == "together" and check is None
+        timed = order == "together" and check is None and not _has_marks(artefact)
         limits = limits or Limits()
         clock = (
             Clock(self._gpu, limits.enough, limits.scale, whole=limits.whole)
@@ -149,6 +155,10 @@ class PtxModel(Sim):
     def models(cls) -> list[tuple[str, str]]:
         """The GPUs whose machine code cannot be read."""
         return _named(False)
+
+
+def _has_marks(artefact: bytes) -> bool:
+    return b"gevolve.mark" in artefact
 
 
 def _named(machine: bool) -> list[tuple[str, str]]:
