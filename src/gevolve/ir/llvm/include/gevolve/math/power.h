@@ -58,9 +58,9 @@ template <class T> GEVOLVE_MATH T pow_core(T a, T y) {
   return fabs(p) < bound ? result : p > 0 ? infinity<T>() : T(0);
 }
 
-// Exponents that are known when the kernel is compiled and need no logarithm.
-template <class T> GEVOLVE_MATH bool known(T y, T value) {
-  return __builtin_constant_p(y) && y == value;
+// Numbers that are known when the kernel is compiled, and with which a power needs no logarithm.
+template <class T> GEVOLVE_MATH bool known(T x, T value) {
+  return __builtin_constant_p(x) && x == value;
 }
 
 template <class T> GEVOLVE_MATH T pow(T x, T y) {
@@ -68,6 +68,7 @@ template <class T> GEVOLVE_MATH T pow(T x, T y) {
   if (known(y, T(1))) return x;
   if (known(y, T(3))) return x * x * x;
   if (known(y, T(-1))) return T(1) / x;
+  if (known(x, T(2))) return exp2(y);
   if (x == 1 || y == 0) return T(1);
   if (isnan(x) || isnan(y)) return nan<T>();
   T a = fabs(x), result;
