@@ -292,6 +292,7 @@ def calibrate_(
     sample: int = 0,
     seed: int = 0,
     workers: int = 1,
+    compiler: Literal["clang", "nvrtc"] = "clang",
     output: Path | None = None,
     json: Json = False,
 ) -> None:
@@ -315,6 +316,8 @@ def calibrate_(
         Which of them are drawn.
     workers
         Processes that run configurations.
+    compiler
+        clang, which gevolve brings along, or nvrtc, NVIDIA's own, which most measurements are of.
     output
         Write the comparison as a page of HTML to this file.
 
@@ -332,6 +335,7 @@ def calibrate_(
             sample=sample,
             seed=seed,
             workers=workers,
+            compiler=compiler,
             watch=watch,
         )
     if output:

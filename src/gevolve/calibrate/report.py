@@ -59,12 +59,14 @@ def calibrate(
     sample: int = 0,
     seed: int = 0,
     workers: int = 1,
+    compiler: str = "clang",
     watch: Watch | None = None,
 ) -> Calibration:
     """Run configurations that a tuner has measured on a model, and compare the times.
 
     `host` is a T1 file or a Python file with a `Host`; `where` chooses configurations by an
-    expression of their parameters; `sample` of them are drawn by `seed`, or all are run.
+    expression of their parameters; `sample` of them are drawn by `seed`, or all are run. Most tuners
+    compile with nvcc: `compiler` ``nvrtc`` is closest to that.
     """
     clock_of(device)
     known = host_of(host)
@@ -77,7 +79,9 @@ def calibrate(
     drawn = draw(chosen, sample, seed)
     if len(drawn) < 2:
         raise OptionError(f"{measured}: {len(drawn)} configurations; two are needed to compare")
-    plan = Plan(str(source.resolve()), host, device)
+    if compiler not in {"clang", "nvrtc"}:
+        raise OptionError(f"no compiler {compiler!r}; use clang, or nvrtc for NVIDIA's")
+    plan = Plan(str(source.resolve()), host, device, compiler)
     points: list[Point] = []
     reasons: Counter[str] = Counter()
     examples: dict[str, Configuration] = {}

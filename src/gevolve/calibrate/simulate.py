@@ -10,6 +10,7 @@ from typing import NamedTuple
 from gevolve.calibrate.host import Host
 from gevolve.calibrate.kerneltuner import KernelTuner
 from gevolve.calibrate.measured import Configuration
+from gevolve.device import nvrtc
 from gevolve.device.base import Limits, Stopped
 from gevolve.device.registry import open_device
 from gevolve.device.sim.timing import load_gpu
@@ -25,6 +26,8 @@ class Plan(NamedTuple):
     host: str
     """A T1 file, or ``FILE.py`` or ``FILE.py:Name`` with a `Host`."""
     device: str
+    compiler: str = "clang"
+    """``clang``, which gevolve brings along, or ``nvrtc``, which is NVIDIA's."""
 
 
 class Outcome(NamedTuple):
@@ -44,6 +47,12 @@ def clock_of(device: str) -> float:
     return load_gpu(model).clock
 
 
+def arch_of(device: str) -> str:
+    """What code for the GPU that a device models is compiled for."""
+    machine = load_gpu(device.partition(":")[2]).machine
+    return machine.arch if machine else "sm_75"
+
+
 @cache
 def host_of(text: str) -> Host:
     """The host code that a T1 file or a Python file describes."""
@@ -56,8 +65,12 @@ def simulate(plan: Plan, config: Configuration) -> Outcome:
     macros = [f"-D{name}={value}" for name, value in host.defines(config).items()]
     device = open_device(plan.device)
     try:
-        text = read(Path(plan.source), [*macros, *host.options(config)])
-        gpu = device.open(device.build(text), Limits(whole=False))
+        options = [*macros, *host.options(config)]
+        if plan.compiler == "nvrtc":
+            artefact = nvrtc.compile_cuda(Path(plan.source), options, arch_of(plan.device)).ptx
+        else:
+            artefact = device.build(read(Path(plan.source), options))
+        gpu = device.open(artefact, Limits(whole=False))
         try:
             host.run(gpu, config)
             cycles = gpu.usage().time
