@@ -284,9 +284,9 @@ def _kernel(
             (Variable(f"p{number}", "param", kind, parameter.size // size, size), parameter.offset)
         )
     limits = {"maxntid": (source.max_threads, 1, 1)} if source.max_threads else {}
-    local = source.local if source.local < _UNBOUNDED else 0
-    if code.indirect or (source.stack and not local) or _calls(code.blocks):
-        local = max(local, RECURSIVE)
+    local = source.local
+    if code.indirect or local >= _UNBOUNDED or (source.stack and not local):
+        local = RECURSIVE
     return MachineKernel(
         source.name,
         tuple(params),
@@ -301,7 +301,3 @@ def _kernel(
         code.blocks,
         source,
     )
-
-
-def _calls(blocks: tuple[Block, ...]) -> bool:
-    return any(block.end is not None and block.end.opcode == "CALL" for block in blocks)

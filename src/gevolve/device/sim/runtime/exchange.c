@@ -115,7 +115,7 @@ static int complete_exchanges(struct warp *w) {
     if ((members & ~here) != 0) continue;
     exchange(w, here, kind);
     if (w->launch->machine) { w->group = 0; part(w, here); } /* they move together from now on */
-    if (kind == WARP_SYNC && w->launch->hazards) order_lanes(w, here);
+    if ((kind == WARP_SYNC || kind == CONVERGE) && w->launch->hazards) order_lanes(w, here);
     w->exchanging &= ~here;
     w->ready |= here;
     done = 1;

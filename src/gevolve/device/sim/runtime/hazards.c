@@ -246,10 +246,6 @@ static void check_site(struct warp *w, int number, const uint64_t *row) {
   }
 }
 
-static void check_block(struct warp *w, const struct block *b) {
-  struct launch *l = w->launch;
-  for (int k = 0; k < b->sites; k++) check_site(w, b->first_site + k, l->trace + k * LANES);
-}
 
 /* --- order --- */
 
@@ -286,6 +282,15 @@ static void order_lanes(struct warp *w, uint32_t here) {
       if (rows[lowest(rest)][j] > joined[j]) joined[j] = rows[lowest(rest)][j];
   }
   for (uint32_t rest = here; rest; rest &= rest - 1) memcpy(rows[lowest(rest)], joined, sizeof joined);
+}
+
+/* Machine code says what lanes do in step: of a group, all have done one access before any does the next. */
+static void check_block(struct warp *w, const struct block *b) {
+  struct launch *l = w->launch;
+  for (int k = 0; k < b->sites; k++) {
+    check_site(w, b->first_site + k, l->trace + k * LANES);
+    if (l->machine) order_lanes(w, w->group);
+  }
 }
 
 static void join(uint32_t *into, const uint32_t *from) {

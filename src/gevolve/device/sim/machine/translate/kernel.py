@@ -8,7 +8,7 @@ from gevolve.device.sim.machine import cubin
 from gevolve.device.sim.machine.instruction import Instruction
 from gevolve.device.sim.machine.translate import exchange
 from gevolve.device.sim.machine.translate.blocks import Block, Segment, blocks_of
-from gevolve.device.sim.machine.translate.control import Ends, is_indirect
+from gevolve.device.sim.machine.translate.control import Ends, is_indirect, label_of
 from gevolve.device.sim.machine.translate.emit import Emitter, Frame, Site, unknown
 from gevolve.device.sim.machine.translate.externals import External
 from gevolve.device.sim.machine.translate.families import TABLE
@@ -17,7 +17,6 @@ from gevolve.device.sim.translate.kernel import BlockInfo
 
 _SPINS, _GUARDED = 2, 4
 """Block flags of the runtime."""
-_EVERYTHING = (1 << 340) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +53,7 @@ class _Translator:
                 starts.add(function.start)
             starts |= _table_targets(kernel, code, {kernel.start, *starts})
             self.externals = {a: External(n) for n, a in module.externals.items()}
+        self.starts = starts
         self.blocks = blocks_of(code, kernel.start, starts)
         numbers = {block.address: block.number for block in self.blocks}
         for address in self.externals:
@@ -171,37 +171,49 @@ class _Translator:
         """Find out which registers each segment must leave in the frame, and write them there."""
         live_in = [0] * len(self.emitters)
         bodies = [(_used(made), _defined(made)) for made in self.emitters]
-        targets = [block.targets for block in self.blocks]
-        anywhere = [block.anywhere for block in self.blocks]
+        targets = self._targets()
         changed = True
         while changed:
             changed = False
             for number in range(len(self.emitters) - 1, -1, -1):
                 uses, defines = bodies[number]
-                out = self._live_out(number, live_in, targets, anywhere)
+                out = 0
+                for target in targets[number]:
+                    out |= live_in[target]
                 found = uses | out & ~defines
                 if found != live_in[number]:
                     live_in[number] = found
                     changed = True
         for number, made in enumerate(self.emitters):
-            live = self._live_out(number, live_in, targets, anywhere)
+            live = 0
+            for target in targets[number]:
+                live |= live_in[target]
             for e in reversed(made):
                 e.save(live)
                 live = e.uses | live & ~e.defines
 
-    def _live_out(
-        self,
-        number: int,
-        live_in: list[int],
-        targets: list[tuple[int, ...]],
-        anywhere: list[bool],
-    ) -> int:
-        if number >= len(targets) or anywhere[number]:
-            return _EVERYTHING
-        out = 0
-        for target in targets[number]:
-            out |= live_in[target]
-        return out
+    def _targets(self) -> list[tuple[int, ...]]:
+        """The blocks that may follow each block. A return leads behind any call."""
+        numbers = self.ends.numbers
+        returns = tuple(
+            block.after
+            for block in self.blocks
+            if block.end is not None and block.end.opcode == "CALL"
+        )
+        starts = tuple(numbers[start] for start in self.starts if start in numbers)
+        found: list[tuple[int, ...]] = []
+        for block in self.blocks:
+            more: tuple[int, ...] = ()
+            if block.anywhere and block.end is not None:
+                label = label_of(block.end)
+                if block.end.opcode == "RET":
+                    more = returns
+                elif label is not None:
+                    more = (numbers[label],) if label in numbers else ()
+                else:
+                    more = starts
+            found.append((*block.targets, *more))
+        return [*found, *(returns for _ in self.externals)]
 
     # --- text
 
