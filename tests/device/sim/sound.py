@@ -44,14 +44,14 @@ def broken(name: str, folder: Path) -> bytes:
     return Sim().build(load(path).text)
 
 
-def run(name: str, artefact: bytes, check: str | None = None):
+def run(name: str, artefact: bytes, check: str | None = None, device: Sim | None = None):
     """What comes out, and the hazards if they were looked for."""
     fields = head(name)
     grid, block, shared = (
         tuple(map(int, fields.get(field, "0").split())) for field in ("grid", "block", "shared")
     )
     n = int(np.prod(grid + block))
-    gpu = Sim().open(artefact, check=check)
+    gpu = (device or Sim()).open(artefact, check=check)
     values = gpu.array(np.random.default_rng(1).integers(0, 64, n, dtype=np.int32))
     out = gpu.zeros(4 * n + 1024, np.int32)
     gpu.launch("kernel", grid, block, values, out, n, shared=shared[0])

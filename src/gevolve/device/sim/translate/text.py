@@ -25,9 +25,10 @@ class Text:
 
     def call(self, result: str, name: str, *args: tuple[str, str]) -> str:
         """Call a function of the C runtime or of libm; `args` are (type, value)."""
-        types = ", ".join(kind for kind, _ in args)
-        self.declared[name] = f"declare {result} @{name}({types})"
-        given = ", ".join(f"{kind} {value}" for kind, value in args)
+        # C code takes it for granted that a short argument fills its register with zeros.
+        kinds = [f"{kind} zeroext" if kind in {"i8", "i16"} else kind for kind, _ in args]
+        self.declared[name] = f"declare {result} @{name}({', '.join(kinds)})"
+        given = ", ".join(f"{kind} {value}" for kind, (_, value) in zip(kinds, args, strict=True))
         if result == "void":
             self.do(f"call void @{name}({given})")
             return ""

@@ -37,6 +37,8 @@ def kind_of(e: Emitter, code: Instruction) -> str:
             elif name == "S32":
                 found = "and"
             found = found and f"redux_{found}"
+        case "ELECT":
+            found = "elect"
         case _:
             found = None
     if found is None:
@@ -72,6 +74,8 @@ def send(e: Emitter, code: Instruction) -> str:
         case "VOTE" | "VOTEU":
             truth = e.truth(code.operands[-1])
             e.put(layout.VALUE, e.op(f"zext i1 {truth} to i64"), "i64")
+        case "ELECT":
+            pass
         case _:
             source = code.operands[-1]
             if "U64" in code.modifiers:

@@ -18,14 +18,16 @@ def _kind(code: Instruction) -> str:
     return "bf16" if any(m.startswith("BF16") for m in code.modifiers) else "f16"
 
 
-def _split(e: Emitter, operand: Operand) -> Halves:
+def _split(e: Emitter, operand: Operand, kind: str) -> Halves:
     """The two halves of an operand as it takes them, with their signs changed as it says."""
     value = e.bare(operand)
     low = e.op(f"trunc i32 {value} to i16")
     high = e.op(f"trunc i32 {e.op(f'lshr i32 {value}, 16')} to i16")
     assert isinstance(operand, (Reg, UReg, Const))
-    if operand.part == "F32":
-        raise e.unsupported()
+    if operand.part == "F32":  # a float, cut to a half
+        args = (("float", e.float(operand)), ("i32", "1"))
+        half = e.call("i16", f"gevolve_f32_to_{kind}", *args)
+        return half, half
     taken = {"H0_H0": (low, low), "H1_H1": (high, high), "": (low, high), "H1_H0": (low, high)}
     halves = taken[operand.part]
     if operand.absolute:
@@ -35,7 +37,7 @@ def _split(e: Emitter, operand: Operand) -> Halves:
     return halves[0], halves[1]
 
 
-def _sources(e: Emitter, operands: tuple[Operand, ...]) -> list[Halves]:
+def _sources(e: Emitter, operands: tuple[Operand, ...], kind: str) -> list[Halves]:
     """Sources; a number takes two places, the upper half first."""
     found: list[Halves] = []
     index = 0
@@ -47,7 +49,7 @@ def _sources(e: Emitter, operands: tuple[Operand, ...]) -> list[Halves]:
             found.append((literal(two.bits, "i16"), literal(one.bits, "i16")))
             index += 2
         else:
-            found.append(_split(e, one))
+            found.append(_split(e, one, kind))
             index += 1
     return found
 
@@ -81,7 +83,7 @@ def arithmetic(e: Emitter, code: Instruction) -> None:
         _to_single(e, code)
         return
     name = "fadd" if code.opcode.startswith("HADD2") else "fmul"
-    pairs = _sources(e, tuple(sources))
+    pairs = _sources(e, tuple(sources), kind)
     made: list[str] = []
     for x, y in zip(*pairs, strict=True):
         a, b = widen(e, x, kind), widen(e, y, kind)
@@ -96,7 +98,7 @@ def _to_single(e: Emitter, code: Instruction) -> None:
     """HADD2.F32: the lower half as a float."""
     to, *sources = code.operands
     kind = _kind(code)
-    a, b = (widen(e, pair[0], kind) for pair in _sources(e, tuple(sources)))
+    a, b = (widen(e, pair[0], kind) for pair in _sources(e, tuple(sources), kind))
     e.write(target(e, to), e.op(f"fadd float {a}, {b}"), "float")
 
 
@@ -105,7 +107,7 @@ def multiply_add(e: Emitter, code: Instruction) -> None:
     """One rounding. With zeros as factors it is how a number comes into a register."""
     to, *sources = code.operands
     kind = _kind(code)
-    pairs = _sources(e, tuple(sources))
+    pairs = _sources(e, tuple(sources), kind)
     if _zero(sources[0]) and _zero(sources[1]) and not {"FTZ", "SAT", "RELU"} & set(code.modifiers):
         numbers = [x.bits for x in sources[2:] if isinstance(x, Imm)]
         if len(numbers) == 2 and not any(_odd(n, kind) for n in numbers):
@@ -139,7 +141,7 @@ def extreme(e: Emitter, code: Instruction) -> None:
     if "XORSIGN" in code.modifiers:
         raise e.unsupported()
     made: list[str] = []
-    for x, y in zip(*_sources(e, tuple(sources)), strict=True):
+    for x, y in zip(*_sources(e, tuple(sources), kind), strict=True):
         a, b = widen(e, x, kind), widen(e, y, kind)
         both = [
             e.call("float", f"gevolve_{name}{suffix}_f32", ("float", a), ("float", b))
@@ -156,7 +158,7 @@ def _truths(e: Emitter, code: Instruction, sources: tuple[Operand, ...]) -> list
     if name is None:
         raise e.unsupported()
     truths: list[str] = []
-    for x, y in zip(*_sources(e, sources), strict=True):
+    for x, y in zip(*_sources(e, sources, kind), strict=True):
         a, b = widen(e, x, kind), widen(e, y, kind)
         if "FTZ" in code.modifiers:
             a, b = flush(e, a, kind), flush(e, b, kind)

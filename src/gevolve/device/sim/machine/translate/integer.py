@@ -242,14 +242,30 @@ def join(
             e.set(target_, value)
 
 
-@opcode("IMNMX", "UIMNMX", "VIMNMX")
+@opcode("IMNMX", "UIMNMX", "VIMNMX", "VIMNMX3")
 def extreme(e: Emitter, code: Instruction) -> None:
-    """The lesser where the predicate holds, else the greater."""
-    to, a, b, which = code.operands
-    if set(code.modifiers) - {"U32", "S32"}:
+    """The least of two or three where the predicate holds, else the greatest."""
+    to, *sources, which = code.operands
+    kind = code.modifiers[0] if code.modifiers else "S32"
+    if kind not in {"U32", "S32", "U16x2", "S16x2"} or len(code.modifiers) > 1:
         raise e.unsupported()
-    sign = "u" if "U32" in code.modifiers else "s"
-    e.write(target(e, to), _extreme(e, e.integer(a), e.integer(b), sign, e.truth(which)))
+    sign, least = kind[0].lower(), e.truth(which)
+    value, *others = (e.integer(x) for x in sources)
+    for other in others:
+        if kind.endswith("x2"):
+            value = _of_halves(e, value, other, sign, least)
+        else:
+            value = _extreme(e, value, other, sign, least)
+    e.write(target(e, to), value)
+
+
+def _of_halves(e: Emitter, x: str, y: str, sign: str, least: str) -> str:
+    signed = sign == "s"
+    low, high = (
+        _extreme(e, _field(e, x, at, 16, signed), _field(e, y, at, 16, signed), sign, least)
+        for at in (0, 16)
+    )
+    return e.op(f"or i32 {e.op(f'and i32 {low}, 65535')}, {e.op(f'shl i32 {high}, 16')}")
 
 
 def _extreme(e: Emitter, x: str, y: str, sign: str, least: str) -> str:

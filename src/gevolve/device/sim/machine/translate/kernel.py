@@ -44,17 +44,8 @@ class _Translator:
     def __init__(self, module: cubin.Cubin, kernel: cubin.Kernel) -> None:
         self.module = module
         self.kernel = kernel
-        code = {one.address: one for one in kernel.instructions}
-        starts: set[int] = set()
         self.externals: dict[int, External] = {}
-        if kernel.calls or any(is_indirect(one) for one in kernel.instructions):
-            for function in module.functions.values():
-                code |= {one.address: one for one in function.instructions}
-                starts.add(function.start)
-            starts |= _table_targets(kernel, code, {kernel.start, *starts})
-            self.externals = {a: External(n) for n, a in module.externals.items()}
-        self.starts = starts
-        self.blocks = blocks_of(code, kernel.start, starts)
+        self.starts, self.blocks = self._reach()
         numbers = {block.address: block.number for block in self.blocks}
         for address in self.externals:
             numbers[address] = len(numbers)
@@ -68,6 +59,29 @@ class _Translator:
         self.calls: dict[int, str] = {}
         """The exchange at the end of a segment, as text, by the segment's number."""
         self.count = 0
+
+    def _reach(self) -> tuple[set[int], list[Block]]:
+        """The blocks that the kernel may reach, and where registers may lead it."""
+        module, kernel = self.module, self.kernel
+        code = {one.address: one for one in kernel.instructions}
+        if not kernel.calls and not any(is_indirect(one) for one in kernel.instructions):
+            return set(), blocks_of(code, kernel.start)
+        for function in module.functions.values():
+            code |= {one.address: one for one in function.instructions}
+        self.externals = {a: External(n) for n, a in module.externals.items()}
+        functions = {function.start for function in module.functions.values()}
+        starts: set[int] = set()
+        while True:
+            blocks = blocks_of(code, kernel.start, starts)
+            ends = {b.end.opcode for b in blocks if b.end is not None and is_indirect(b.end)}
+            found: set[int] = set()
+            if "CALL" in ends:
+                found |= functions
+            if ends - {"RET"}:
+                found |= _table_targets(kernel, code, {kernel.start, *functions})
+            if found <= starts:
+                return starts, blocks
+            starts |= found
 
     def code(self) -> Code:
         for block in self.blocks:

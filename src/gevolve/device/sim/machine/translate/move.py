@@ -1,7 +1,7 @@
 """Moves: registers, constants, selections, special registers, convergence barriers as values."""
 
 from gevolve.device.sim import layout
-from gevolve.device.sim.machine.instruction import Barrier, Const, Instruction, Special
+from gevolve.device.sim.machine.instruction import Barrier, Const, Instruction, Label, Special
 from gevolve.device.sim.machine.translate.emit import Emitter
 from gevolve.device.sim.machine.translate.integer import target
 from gevolve.device.sim.machine.translate.table import opcode
@@ -185,8 +185,8 @@ def barrier_result(e: Emitter, code: Instruction) -> None:
 
 @opcode(
     *("NOP", "MEMBAR", "ERRBAR", "CCTL", "CCTLL", "FENCE", "DEPBAR", "LDGDEPBAR", "YIELD"),
-    *("NANOSLEEP", "UCGABAR_ARV", "ACQBULK", "PREEXIT", "PMTRIG", "WARPSYNC_NOP", "USETMAXREG"),
-    *("CGAERRBAR", "ACQSHMINIT", "CCTLT", "BPT_NOP"),
+    *("NANOSLEEP", "ACQBULK", "PREEXIT", "PMTRIG", "USETMAXREG"),
+    *("CGAERRBAR", "ACQSHMINIT", "CCTLT", "ENDCOLLECTIVE"),
 )
 def nothing(e: Emitter, code: Instruction) -> None:
     """Order and hints: lanes run one at a time in a fixed order, so there is nothing to do."""
@@ -194,8 +194,11 @@ def nothing(e: Emitter, code: Instruction) -> None:
 
 @opcode("LEPC")
 def program_counter(e: Emitter, code: Instruction) -> None:
-    """The address of this instruction."""
+    """The address of this instruction, or of the one that it names."""
     to, *rest = code.operands
-    if rest:
+    if not rest:
+        e.write_wide(target(e, to), str(code.address))
+    elif isinstance(label := rest[0], Label):
+        e.write_wide(target(e, to), str(label.address))
+    else:
         raise e.unsupported()
-    e.write_wide(target(e, to), str(code.address))
