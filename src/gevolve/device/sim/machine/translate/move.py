@@ -4,6 +4,7 @@ from gevolve.device.sim import layout
 from gevolve.device.sim.machine.instruction import Barrier, Const, Instruction, Label, Special
 from gevolve.device.sim.machine.translate.emit import Emitter
 from gevolve.device.sim.machine.translate.integer import target
+from gevolve.device.sim.machine.translate.memory import load_constant
 from gevolve.device.sim.machine.translate.table import opcode
 
 _AXES = {"X": 0, "Y": 1, "Z": 2}
@@ -39,8 +40,11 @@ def load_uniform(e: Emitter, code: Instruction) -> None:
     """A constant at a fixed place; one at a computed place is like any other load."""
     to, source = code.operands
     assert isinstance(source, Const)
-    if source.register is not None or source.descriptor is not None:
+    if source.descriptor is not None:
         raise e.unsupported()
+    if source.register is not None:
+        load_constant(e, code)
+        return
     register = target(e, to)
     kind = code.modifiers[0] if code.modifiers else ""
     if kind == "64":
