@@ -60,8 +60,9 @@ class TestCuda(DeviceConformance):
 
 
 @pytest.mark.parametrize(
-    "device", [open_device("sim"), open_device("sim:a100"), Cuda("0", Double())]
+    ("device", "machine"),
+    [(open_device("sim"), False), (open_device("sim:a100"), True), (Cuda("0", Double()), False)],
 )
-def test_ptx_is_what_runs(device):
-    assert device.fingerprint(devices.artefact_of(device)) == ""
-    assert device.name.partition(":")[0] in {"sim", "cuda"}
+def test_only_machine_code_that_was_read_has_a_fingerprint(device, machine):
+    """Different PTX may be the same machine code; PTX is only told apart by its text."""
+    assert bool(device.fingerprint(devices.artefact_of(device))) is machine

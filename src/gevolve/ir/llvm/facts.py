@@ -12,6 +12,7 @@ from typing import Literal, Self
 import numpy as np
 
 from gevolve.ir.edit_kind import Show, Skipped
+from gevolve.ir.llvm.cursor import balanced
 from gevolve.ir.llvm.draft import LlvmDraft
 from gevolve.ir.llvm.edit_kind import LlvmEdit, draw_from
 from gevolve.ir.llvm.model import Instr
@@ -175,10 +176,13 @@ def _has(header: str, argument: str, attribute: str) -> bool:
 
 
 def _split_after_parameters(header: str) -> tuple[str, str]:
-    """A header before and after the place where string attributes may stand."""
-    end = re.search(r"( ![\w.]+ !\d+)* \{$", header)
-    assert end is not None
-    return header[: end.start()], header[end.start() :]
+    """A header before and after the place where attributes of the function begin."""
+    name = re.search(r'@(?:[-a-zA-Z$._0-9]+|"[^"]*")\(', header)
+    assert name is not None
+    end = balanced(header, name.end() - 1)
+    words = re.match(r"( (local_)?unnamed_addr)?( addrspace\(\d+\))?", header[end:])
+    assert words is not None
+    return header[: end + words.end()], header[end + words.end() :]
 
 
 def _may_be_invariant(instr: Instr) -> bool:
