@@ -156,7 +156,7 @@ def test_every_barrier_of_the_suite_is_missed(name):
 def test_the_suite_itself_has_no_hazards_but_those_of_bfs():
     for name in ("hotspot", "pathfinder", "gemm", "reduction", "histogram", "bfs"):
         judge, _, _ = trial(name)
-        checks = judge._unedited.checks.named
+        checks = judge._unedited.checks.by_name
         assert list(checks) == list(Sim().checks)
         assert all(check.exact for check in checks.values())
         assert bool(checks["hazards"].hazards) == (name == "bfs")
@@ -194,7 +194,7 @@ def checks_of(body, folder):
     judge = Trial(bench, "search", tolerance=None, patience=20.0)
     judge.end_child()
     assert judge.baseline.evaluation.ok
-    return judge._unedited.checks.named
+    return judge._unedited.checks.by_name
 
 
 def test_rounding_may_depend_on_the_order_if_the_original_does(tmp_path):
@@ -218,7 +218,7 @@ def test_lanes_that_wait_for_each_other_need_no_order(tmp_path):
 
 def test_all_but_the_first_check_are_for_variants_that_are_faster():
     judge, _, _ = trial("reduction")
-    first, *others = judge._unedited.checks.named
-    assert not judge._unedited.checks.spares(first, 100.0, 100.0)
-    assert all(judge._unedited.checks.spares(name, 100.0, 100.0) for name in others)
-    assert not any(judge._unedited.checks.spares(name, 99.0, 100.0) for name in others)
+    first, *others = judge._unedited.checks.by_name
+    assert not judge._unedited.checks.skips(first, 100.0, 100.0)
+    assert all(judge._unedited.checks.skips(name, 100.0, 100.0) for name in others)
+    assert not any(judge._unedited.checks.skips(name, 99.0, 100.0) for name in others)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gevolve.errors import WorkloadError
-from gevolve.suite import KERNELS, MODELS, SUITE, datasets, module_of
+from gevolve.suite import KERNELS, MODELS, PAPERS, SUITE, datasets, module_of
 from gevolve.suite.models import weights
 from gevolve.workload.locate import locate, location_of
 
@@ -51,7 +51,7 @@ def equal(one, other):
 
 
 def test_all_are_listed_and_found_by_name():
-    assert SUITE == KERNELS | MODELS
+    assert SUITE == KERNELS | PAPERS | MODELS
     for name in MODELS:
         found = locate(name)
         location = location_of(found)
