@@ -245,7 +245,7 @@ def test_without_its_workload_a_file_is_still_made(run, tmp_path):
     copy = tmp_path / "copy"
     with Store.open(run, readonly=True) as store:
         config = json.loads(json.dumps(store.config))
-        config["spec"]["place"] = str(tmp_path / "gone.py")
+        config["location"]["place"] = str(tmp_path / "gone.py")
         row = store.variant(0)
         with Store.create(copy, config, store.program_digest, store.program_text) as other:
             other.add([(row.patch, row.evaluation, -1)])

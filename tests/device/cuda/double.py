@@ -558,7 +558,9 @@ class Double:
         demand(len(rest) == 10, "cuLaunchKernel takes 11 arguments")
         grid, block, (shared, stream, params, extra) = rest[:3], rest[3:6], rest[6:]
         demand(all(type(n) is int and n > 0 for n in (*grid, *block)), "a launch of nothing")
-        self._capturing(stream)
+        at_once = int(stream) == 0  # the default stream is always there, and is not captured
+        if not at_once:
+            self._capturing(stream)
         demand(extra == 0, "kernelParams or extra, not both")
         count = len(kernel.params)
         demand(type(params) is int and (params or not count), "kernelParams is no address")
@@ -571,8 +573,7 @@ class Double:
         def done():
             if shared + kernel.shared > function.shared:
                 return CUresult.CUDA_ERROR_INVALID_VALUE
-            self._capture.append(step)
-            return None
+            return step() if at_once else self._capture.append(step)
 
         def step():
             program = function.module.program
