@@ -7,12 +7,13 @@ to anybody who has nvcc: so results are shown against both, and the headline is 
 from __future__ import annotations
 
 import math
-from contextlib import closing
+import sys
+from contextlib import closing, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from gevolve.device import nvrtc
 from gevolve.device.base import Limits, Stopped
-from gevolve.errors import GevolveError
+from gevolve.errors import GevolveError, one_line
 from gevolve.evaluate.protocol import named_arrays
 from gevolve.run.findings import NvccBuild
 from gevolve.workload.kernel import KernelWorkload
@@ -20,6 +21,10 @@ from gevolve.workload.kernel import KernelWorkload
 if TYPE_CHECKING:
     from gevolve.device.base import Device
     from gevolve.workload.base import Workload
+
+
+LIMITS = Limits(fuel=1 << 28, launches=1 << 20)
+"""A build that goes astray must not hang the run."""
 
 
 def compare_with_nvcc(workload: Workload, text: str, device: Device) -> NvccBuild:
@@ -31,6 +36,8 @@ def compare_with_nvcc(workload: Workload, text: str, device: Device) -> NvccBuil
         ratio = _ratio(workload, device.build(text), built.ptx, device)
     except (GevolveError, Stopped) as error:
         return NvccBuild(why=f"nvcc's build does not run here: {error}", version=built.version)
+    except Exception as error:  # noqa: BLE001  (host code may raise anything on other outputs)
+        return NvccBuild(why=f"the workload fails with nvcc's build: {one_line(error)}")
     if ratio is None:
         return NvccBuild(why="nvcc's build gives other outputs", version=built.version)
     return NvccBuild(ratio=ratio, version=built.version)
@@ -59,8 +66,9 @@ def _ratio(workload: Workload, ours: bytes, nvccs: bytes, device: Device) -> flo
     for case in workload.cases("search"):
         outputs: list[dict[str, Any]] = []
         for index, artefact in enumerate((ours, nvccs)):
-            with closing(device.open(artefact, Limits())) as handle:
-                outputs.append(named_arrays(workload.run(handle, case)))
+            with closing(device.open(artefact, LIMITS)) as handle:
+                with redirect_stdout(sys.stderr):  # what the host code prints is no result
+                    outputs.append(named_arrays(workload.run(handle, case)))
                 times[index] += handle.usage().time
         want = outputs[0] if workload.reference is None else named_arrays(workload.reference(case))
         error = workload.measure(outputs[1], want, case)
