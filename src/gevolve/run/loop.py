@@ -77,8 +77,9 @@ class Loop:
     def search(self, evaluator: Evaluator) -> bool:
         """Search until the budget is used up or someone stops it; returns whether it was used up."""
         self.show("running the unedited program")
-        self._check_baseline(evaluator.prepare("search"))
-        self._compare_with_nvcc()
+        baseline = evaluator.prepare("search")
+        self._check_baseline(baseline)
+        self._compare_with_nvcc(baseline)
         self.standings = Standings.read(self._store, self._run.settings)
         self._resumed_at = self.standings.verdicts.total()
         self._store.set("status", "stopped")  # what it is if this process is killed
@@ -98,16 +99,21 @@ class Loop:
                 f"not {row.evaluation.time}: the workload or gevolve has changed; start a new run"
             )
 
-    def _compare_with_nvcc(self) -> None:
-        """Once in a run, time nvcc's build of the unedited program."""
-        if self._store.get("nvcc", NvccBuild, NvccBuild()) == NvccBuild():
-            self.show("running nvcc's build of it")
-            run = self._run
-            try:
-                built = compare_with_nvcc(run.workload, run.program.text, run.device)
-            except GevolveError as error:  # no such device in this process
-                built = NvccBuild(why=str(error))
-            self._store.set("nvcc", built)
+    def _compare_with_nvcc(self, baseline: Baseline) -> None:
+        """Once in a run, time nvcc's build of the unedited program, if times repeat."""
+        if self._store.get("nvcc", NvccBuild, NvccBuild()) != NvccBuild():
+            return
+        run = self._run
+        if not baseline.deterministic:
+            why = f"only devices whose times repeat are compared with nvcc, not {run.config.device}"
+            self._store.set("nvcc", NvccBuild(why=why))
+            return
+        self.show("running nvcc's build of it")
+        try:
+            built = compare_with_nvcc(run.workload, run.program.text, run.device)
+        except GevolveError as error:  # no such device in this process
+            built = NvccBuild(why=str(error))
+        self._store.set("nvcc", built)
 
     def _start(self) -> tuple[Search, int]:
         """A new search, or the one whose state is in the store; with its number of generations."""
