@@ -11,7 +11,7 @@ from gevolve.patch import Patch
 from gevolve.program import Profile, Program
 from gevolve.workload.locate import Location, locate, location_of
 
-WORKLOAD = "hotspot"
+WORKLOAD = "tuned/hotspot"
 DEVICE = "sim:a100"
 PATCHES = 200
 ROUNDS = 2

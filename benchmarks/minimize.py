@@ -13,7 +13,9 @@ from gevolve.analyze.session import opened
 from gevolve.patch import Patch
 
 EVALS = int(os.environ.get("GEVOLVE_BENCH_EVALS", "1500"))
-KERNELS = os.environ.get("GEVOLVE_BENCH_KERNELS", "pathfinder reduction histogram bfs gemm").split()
+KERNELS = os.environ.get(
+    "GEVOLVE_BENCH_KERNELS", "tuned/pathfinder tuned/reduction tuned/histogram tuned/bfs tuned/gemm"
+).split()
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ EVALUATIONS = 20_000
 RATE = 50
 SECONDS = 20
 ROUNDS = 3
-SEARCH = ("run", "hotspot", "--evals", "250", "--seed", "1")
+SEARCH = ("run", "tuned/hotspot", "--evals", "250", "--seed", "1")
 
 
 def gevolve(*arguments):

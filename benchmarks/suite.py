@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import gevolve
-from gevolve.suite import KERNELS
+from gevolve.suite import TUNED
 
 EVALS = int(os.environ.get("GEVOLVE_BENCH_EVALS", "2000"))
 SEEDS = int(os.environ.get("GEVOLVE_BENCH_SEEDS", "1"))
@@ -23,7 +23,7 @@ def main() -> None:
         f"{'kernel':12} {'search':>8} {'held-out':>9} {'large':>7} {'edits':>6} {'ok':>5} {'eval/s':>7}"
     )
     factors: list[float] = []
-    for name in KERNELS:
+    for name in TUNED:
         for seed in range(SEEDS):
             with tempfile.TemporaryDirectory() as folder:
                 result = gevolve.optimize(

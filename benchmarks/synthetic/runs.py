@@ -31,7 +31,7 @@ TIME = 30_000.0
 
 def config(**changes):
     values = {
-        "workload": "Pathfinder", "location": location_of(locate("pathfinder")), "rounding": 1e-5, "device": "sim:a100",
+        "workload": "Pathfinder", "location": location_of(locate("tuned/pathfinder")), "rounding": 1e-5, "device": "sim:a100",
         "seed": 7, "tolerance": 0.05, "preset": "default", "settings": {"population": POPULATION},
         "evals": None, "time": 600.0, "workers": 2, "versions": {"gevolve": version("gevolve")},
     } | changes  # fmt: skip
@@ -42,7 +42,7 @@ class Maker:
     """Draws a search step by step: patches that grow, verdicts that get better."""
 
     def __init__(self, seed=1, tolerance=0.05):
-        self.program = locate("pathfinder").load()
+        self.program = locate("tuned/pathfinder").load()
         self.rng = np.random.default_rng(seed)
         self.tolerance = tolerance
         self.pool = [(1.0, Patch())]

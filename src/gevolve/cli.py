@@ -347,7 +347,7 @@ def calibrate_(
 def suite_() -> None:
     """List the workloads that come with gevolve."""
     for name, description in suite().items():
-        print(f"{name:12} {description}")
+        print(f"{name:22} {description}")
 
 
 @app.command(name="devices")

@@ -9,7 +9,7 @@ from gevolve.patch import Patch
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["pathfinder", "reduction"])
+@pytest.mark.parametrize("name", ["tuned/pathfinder", "tuned/reduction"])
 def test_the_whole_gain_and_nothing_else(name, tmp_path):
     gevolve.optimize(name, evals=300, seed=1, tolerance=0.01, out=tmp_path / "r")
     found = gevolve.minimize(tmp_path / "r")

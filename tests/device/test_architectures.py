@@ -9,7 +9,7 @@ from gevolve.device.ptxas import assemble, installed
 from gevolve.ir.llvm.codegen import to_ptx
 from gevolve.ir.llvm.source import read
 from gevolve.patch import Patch
-from gevolve.suite import KERNELS
+from gevolve.suite import TUNED
 from gevolve.workload.locate import locate
 
 ARCHS = ("sm_60", "sm_70", "sm_80", "sm_90")
@@ -31,7 +31,7 @@ def assembles(text):
         assert all(kernel.registers for kernel in made.kernels.values())
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", TUNED)
 def test_the_suite(name):
     assembles(locate(name).load().text)
 
@@ -41,7 +41,7 @@ def test_other_kernels(path):
     assembles(read(path))
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", TUNED)
 def test_variants(name):
     program = locate(name).load()
     rng = np.random.default_rng(6)

@@ -25,7 +25,7 @@ def knows(arch):
 @pytest.mark.parametrize("name", ["hotspot", "pathfinder", "gemm", "reduction", "histogram", "bfs"])
 def test_the_suite_assembles(name):
     arch = "sm_70" if knows("sm_70") else "sm_90"
-    made = assemble(to_ptx(locate(name).load().text), arch)
+    made = assemble(to_ptx(locate(f"tuned/{name}").load().text), arch)
     assert made.cubin.startswith(b"\x7fELF")
     assert made.arch == arch
     for kernel in made.kernels.values():

@@ -43,7 +43,7 @@ def test_the_search_climbs_and_goes_on_where_it_was(site):
         "-m",
         "gevolve",
         "run",
-        "hotspot",
+        "tuned/hotspot",
         "--device",
         "sim",
         "--search",
@@ -69,7 +69,9 @@ def test_the_search_climbs_and_goes_on_where_it_was(site):
 def test_the_device_is_listed_and_judges_by_its_own_measure(site):
     listed = python(site, "-m", "gevolve", "devices").stdout
     assert re.search(r"^footprint +Runs kernels on sim", listed, re.MULTILINE), listed
-    command = "-m gevolve run hotspot --device footprint --evals 24 --workers 1 --out sized --json"
+    command = (
+        "-m gevolve run tuned/hotspot --device footprint --evals 24 --workers 1 --out sized --json"
+    )
     done = python(site, *command.split())
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

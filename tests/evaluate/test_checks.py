@@ -90,7 +90,7 @@ def children_end():
 
 @cache
 def trial(name):
-    workload = locate(name)
+    workload = locate(f"tuned/{name}")
     program = Alternatives(workload.load(), {})
     bench = Problem(workload, program, Sim(), workload.cases("search"))
     TRIALS.append(Trial(bench, "search", tolerance=None, patience=20.0))

@@ -27,7 +27,7 @@ def package(tmp_path_factory):
 
 
 def test_a_search_draws_and_judges_its_edits(package):
-    command = "-m gevolve run hotspot --device ptx:p100 --evals 24 --workers 1 --out run --set sweep=0 --json"
+    command = "-m gevolve run tuned/hotspot --device ptx:p100 --evals 24 --workers 1 --out run --set sweep=0 --json"
     done = python(package, *command.split())
     assert done.returncode == 0, done.stderr
     with sqlite3.connect(package / "run" / "run.sqlite") as store:
@@ -46,11 +46,11 @@ def test_its_edits_are_applied_described_and_checked(package):
 import numpy as np
 from gevolve.errors import PatchError
 from gevolve.patch import Edit, Patch
-from gevolve.suite import kernels
+from gevolve.suite import tuned
 from gevolve.ir.llvm import load
 from pathlib import Path
 
-program = load(Path(kernels.__file__).parent / "hotspot.cu")
+program = load(Path(tuned.__file__).parent / "hotspot.cu")
 assert program.kinds[-1] == "fast-math", program.kinds
 edit = program.propose("fast-math", np.random.default_rng(1), None)
 variant = program.apply(Patch((edit,)))

@@ -65,7 +65,7 @@ def test_a_long_patch_is_not_traced_edit_by_edit():
 
 
 def test_a_kernel():
-    program = locate("pathfinder").load()
+    program = locate("tuned/pathfinder").load()
     found = rows_of(side_by_side(program, Patch.parse("delete i18 #1")))
     assert [row[4] for row in found] == [[0]]
     assert "barrier" in found[0][1]

@@ -156,7 +156,7 @@ def test_a_run_whose_workload_is_gone(tmp_path):
 def test_command_repeats_the_run(folder):
     with Run.open(folder) as run:
         assert run.command == (
-            "gevolve run pathfinder --device sim:a100 --seed 7 --evals 400 --population 32"
+            "gevolve run tuned/pathfinder --device sim:a100 --seed 7 --evals 400 --population 32"
             " --tolerance 0.05"
         )
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gevolve.errors import WorkloadError
-from gevolve.suite import KERNELS, MODELS, PAPERS, SUITE, datasets, module_of
+from gevolve.suite import MODELS, PAPERS, SUITE, TUNED, datasets, module_of
 from gevolve.suite.models import weights
 from gevolve.workload.locate import locate, location_of
 
@@ -51,7 +51,7 @@ def equal(one, other):
 
 
 def test_all_are_listed_and_found_by_name():
-    assert SUITE == KERNELS | PAPERS | MODELS
+    assert SUITE == PAPERS | TUNED | MODELS
     for name in MODELS:
         found = locate(name)
         location = location_of(found)
@@ -63,7 +63,9 @@ def test_all_are_listed_and_found_by_name():
 
 def test_names_that_only_look_like_ones_of_the_suite():
     for name in ("twofc", "models.mobilenet", "network", "datasets", "mobilenet_"):
-        with pytest.raises(WorkloadError, match=r"one of hotspot, .*, mobilenet, mobilenet-small"):
+        with pytest.raises(
+            WorkloadError, match=r"one of papers/backprop, .*, models/mobilenet-small"
+        ):
             locate(name)
 
 

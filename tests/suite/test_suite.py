@@ -15,7 +15,7 @@ from gevolve.evaluate.pool import Pool
 from gevolve.evaluate.verdict import Verdict
 from gevolve.ir.llvm.source import read
 from gevolve.patch import Edit, Patch
-from gevolve.suite import KERNELS, kernels
+from gevolve.suite import TUNED, tuned
 from gevolve.workload.base import SPLITS, Case
 from gevolve.workload.locate import locate
 from tests.suite import direct
@@ -26,14 +26,14 @@ RIGHT, WRONG, STOPPED, FAILED = range(4)
 DEVICE = open_device("sim")
 
 
-@pytest.fixture(params=KERNELS)
+@pytest.fixture(params=[name.removeprefix("tuned/") for name in TUNED])
 def name(request):
     return request.param
 
 
 @pytest.fixture
 def workload(name):
-    return locate(name)
+    return locate(f"tuned/{name}")
 
 
 def run(workload, artefact, case, limits=Limits()):  # noqa: B008  (frozen)
@@ -54,7 +54,8 @@ def same(one, other):
 
 
 def test_the_table_names_every_workload():
-    assert sorted(KERNELS) == sorted(m.name for m in pkgutil.iter_modules(kernels.__path__))
+    modules = pkgutil.iter_modules(tuned.__path__)
+    assert sorted(TUNED) == sorted(f"tuned/{module.name}" for module in modules)
 
 
 def test_reference_agrees_with_plain_loops(name, workload):

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from gevolve.errors import GevolveError, SourceError, WorkloadError
-from gevolve.suite import kernels
+from gevolve.suite import PAPERS, SUITE, tuned
+from gevolve.workload.catalog import full_name
 from gevolve.workload.kernel import KernelWorkload
 from gevolve.workload.locate import Location, locate, location_of
 
@@ -72,12 +73,23 @@ def test_imported_workloads_and_private_bases_do_not_count(write):
 
 
 def test_every_workload_of_the_suite_is_found_by_name():
-    names = [p.stem for p in Path(kernels.__file__ or "").parent.glob("[a-z]*.py")]
+    names = [p.stem for p in Path(tuned.__file__ or "").parent.glob("[a-z]*.py")]
     for name in names:
-        found = locate(name)
+        found = locate(f"tuned/{name}")
         location = location_of(found)
-        assert location.place == f"gevolve.suite.kernels.{name}"
+        assert location.place == f"gevolve.suite.tuned.{name}"
         assert location.build().name == found.name
+
+
+def test_a_name_without_its_group_is_the_papers_or_the_only_one():
+    own = [full.partition("/")[2] for full in SUITE]
+    for full in SUITE:
+        group, _, name = full.partition("/")
+        alone = own.count(name) == 1
+        assert full_name(name) == (full if alone else f"papers/{name}")
+        assert alone or group == "papers" or f"papers/{name}" in PAPERS
+    assert locate("hotspot").path().parent.name == "papers"
+    assert locate("gemm").path().parent.name == "tuned"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 """The workloads that the project measures itself on; `gevolve.workload.catalog` has their names."""
 
-from gevolve.workload.catalog import KERNELS, MODELS, PAPERS, SUITE, module_of, name_of, suite
+from gevolve.workload.catalog import MODELS, PAPERS, SUITE, TUNED, module_of, name_of, suite
 
-__all__ = ["KERNELS", "MODELS", "PAPERS", "SUITE", "module_of", "name_of", "suite"]
+__all__ = ["MODELS", "PAPERS", "SUITE", "TUNED", "module_of", "name_of", "suite"]

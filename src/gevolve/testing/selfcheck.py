@@ -15,7 +15,7 @@ from gevolve.device.cuda import Cuda
 from gevolve.device.registry import open_device
 from gevolve.errors import DeviceError, GevolveError
 from gevolve.ir.llvm.names import demangle
-from gevolve.suite import KERNELS
+from gevolve.suite import TUNED
 from gevolve.workload.base import Case, Workload
 from gevolve.workload.kernel import relative_error
 from gevolve.workload.locate import locate
@@ -41,7 +41,7 @@ class WorkloadCheck(NamedTuple):
         return self.error < 1e-3
 
 
-def check(device: Cuda, names: Iterable[str] = KERNELS) -> Iterator[WorkloadCheck]:
+def check(device: Cuda, names: Iterable[str] = TUNED) -> Iterator[WorkloadCheck]:
     """Run these workloads of the suite, each on one of its search cases."""
     sim = open_device("sim")
     for name in names:

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from gevolve.ir import llvm
-from gevolve.suite import kernels
+from gevolve.suite import tuned
 from gevolve.testing.programs import ProgramConformance
 
-SUITE = Path(kernels.__file__).parent
+SUITE = Path(tuned.__file__).parent
 FIXTURES = Path(__file__).parent / "fixtures"
 
 

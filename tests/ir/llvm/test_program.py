@@ -22,7 +22,7 @@ from gevolve.patch import Edit, Patch
 from tests import ROOT
 
 HERE = Path(__file__).parent
-SUITE = ROOT / "src" / "gevolve" / "suite" / "kernels"
+SUITE = ROOT / "src" / "gevolve" / "suite" / "tuned"
 SOURCES = sorted(
     [
         *SUITE.glob("*.cu"),

@@ -5,10 +5,10 @@ import pytest
 from gevolve.ir.llvm.codegen import to_ptx
 from gevolve.ir.llvm.edits import EDIT_KINDS
 from gevolve.patch import Patch
-from gevolve.suite import KERNELS, PAPERS
+from gevolve.suite import PAPERS, TUNED
 from gevolve.workload.locate import locate
 
-NAMES = [*KERNELS, *(name for name in PAPERS if not name.startswith("papers/svm-"))]
+NAMES = [*TUNED, *(name for name in PAPERS if not name.startswith("papers/svm-"))]
 
 
 @pytest.fixture(scope="module", params=NAMES)

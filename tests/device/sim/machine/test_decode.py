@@ -33,7 +33,7 @@ def words_of(ptx, arch):
 
 @cache
 def suite():
-    return {name: locate(name).load() for name in SUITE}
+    return {name: locate(f"tuned/{name}").load() for name in SUITE}
 
 
 def fixtures(arch):

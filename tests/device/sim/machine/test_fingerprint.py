@@ -20,7 +20,7 @@ def kernel(body, registers=".reg .f32 %f<8>; .reg .b64 %a; .reg .b32 %r<4>;"):
 
 @pytest.fixture(scope="module")
 def hotspot():
-    return read(assemble(to_ptx(locate("hotspot").load().text), "sm_80")).kernels["hotspot"]
+    return read(assemble(to_ptx(locate("tuned/hotspot").load().text), "sm_80")).kernels["hotspot"]
 
 
 def mapped(kernel, change):

@@ -49,7 +49,7 @@ def test_lines_of_fixtures(name, arch, tmp_path):
 
 
 def test_lines_of_a_workload():
-    kernel = read(assemble(to_ptx(locate("hotspot").load().text), "sm_80")).kernels["hotspot"]
+    kernel = read(assemble(to_ptx(locate("tuned/hotspot").load().text), "sm_80")).kernels["hotspot"]
     lines = {i.line for i in kernel.instructions if i.line}
     assert {file for file, _ in lines} == {"hotspot.cu"}
     assert len(lines) > 5

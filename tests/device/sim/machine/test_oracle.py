@@ -9,7 +9,7 @@ import pytest
 
 from gevolve.device.base import Limits
 from gevolve.device.sim import Sim
-from gevolve.suite import KERNELS, PAPERS
+from gevolve.suite import PAPERS, TUNED
 from gevolve.workload.locate import locate
 from tests.device.sim.kernels import DTYPES
 from tests.device.sim.machine.forms import APPROXIMATE, Form, forms, module, operands
@@ -52,7 +52,7 @@ def check_suite(name):
     assert same(got, want)
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", TUNED)
 def test_suite(name):
     check_suite(name)
 

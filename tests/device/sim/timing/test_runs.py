@@ -13,7 +13,7 @@ from gevolve.device.base import Limits
 from gevolve.device.cost import KernelCost
 from gevolve.device.registry import open_device
 from gevolve.device.sim.timing import KINDS, Timing, by_kernel, load_gpu
-from gevolve.suite import KERNELS
+from gevolve.suite import TUNED
 from gevolve.workload.locate import locate
 from tests import ROOT
 from tests.device.sim.timing.timed import at, device, kernel, timed
@@ -111,7 +111,7 @@ def test_every_process_says_the_same():
 
 
 @pytest.mark.parametrize("gpu", ["titanx", "p100", "v100", "t4", "a100", "a6000", "l4", "h100"])
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", TUNED)
 def test_every_kernel_of_the_suite_has_a_time_on_every_architecture(name, gpu):
     workload = locate(name)
     opened = device(gpu).open(artefact(name), Limits())

@@ -1,1 +1,0 @@
-"""CUDA kernels of common kinds, each with its host code and a NumPy reference."""
