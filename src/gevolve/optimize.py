@@ -41,7 +41,7 @@ def optimize(
     options = options or Options.of(more)
     chosen = workload if isinstance(workload, Workload) else locate(str(workload))
     with Run.create(
-        options.out or _new_folder(chosen.name), _config(chosen, options), chosen
+        Path(options.out or _new_folder(chosen.name)), _config(chosen, options), chosen
     ) as run:
         return _search(run, watch)
 

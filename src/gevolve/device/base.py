@@ -71,6 +71,8 @@ class Usage:
     fuel: int = 0
     """The most loop iterations and calls of one thread in one launch."""
     launches: int = 0
+    gaps: float = 0.0
+    """The time between launches, where the device knows it; `time` is without it."""
     memory: int = 0
     """The peak size of all buffers, in bytes."""
     kernels: tuple[str, ...] = ()

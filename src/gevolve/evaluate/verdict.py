@@ -52,6 +52,8 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """SHA-256 of the artefact, if it was built."""
     fingerprint: str = ""
     """A hash of what the device's own compiler made of the artefact, if it has one."""
+    gaps: float = 0.0
+    """The time between launches, where the device knows it; `time` is without it."""
     skipped: int = 0
     """The number of edits that could not be applied."""
     seconds: dict[str, float] = msgspec.field(default_factory=dict[str, float])

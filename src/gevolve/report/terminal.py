@@ -225,6 +225,10 @@ def summary(result: Summary) -> RenderableType:
     if len(others) > 1:
         rows += [Text("The front", style="bold"), front_table(result.front, limit=20)]
         rows.append(Text())
+    if gaps := result.baseline.get("gaps"):
+        rows.append(
+            Text(f"Between launches: {number(gaps)}, which no time here has in it", style="dim")
+        )
     if result.nvcc.ratio and result.nvcc.ratio < 1:
         rows.append(Text(_nvcc_is_faster(result), style="yellow"))
     rows.append(Text(f"Run: {result.run}", style="dim"))

@@ -180,6 +180,7 @@ class Run:
             seconds=round(self.store.get("seconds", float, 0.0), 3),
             verdicts=dict(sorted(standings.verdicts.items())),
             baseline={"time": unedited.time, "error": error, "ratio": 1.0}
+            | ({"gaps": gaps} if (gaps := unedited.evaluation.gaps) else {})
             | ({} if held_out is None else {"held_out_error": held_out}),
             best=best_of(front, exact=False),
             best_exact=best_of(front, exact=True),

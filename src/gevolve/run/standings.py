@@ -142,6 +142,7 @@ class Standings:
         return VariantSummary(
             id=format_id(id_),
             time=one.time,
+            gaps=one.evaluation.gaps,
             ratio=one.time / self.baseline.time if self.baseline.time else 1.0,
             error=one.evaluation.error or 0.0,
             exact=one.error <= self.baseline.error,

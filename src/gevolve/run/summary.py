@@ -15,6 +15,8 @@ class VariantSummary(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     """Its name in the run, such as ``v17``; ``v0`` is the unedited program, ``m3`` a minimal patch."""
     time: float
+    gaps: float = 0.0
+    """The time between its launches, which `time` is without; 0 where the device does not know it."""
     ratio: float
     """Its time over the unedited program's: below 1 is faster."""
     error: float

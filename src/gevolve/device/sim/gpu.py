@@ -176,14 +176,16 @@ class SimGpu:
 
     def usage(self, *, timed: bool = True) -> Usage:
         used = self._used
-        time, estimate = used.time, 0.0
+        time, estimate, gaps = used.time, 0.0, 0.0
         if self._clock:
+            gaps = self._clock.gap * max(used.launches - 1, 0)
             time, estimate = (self._clock.time, self._clock.estimate) if timed else (0.0, 0.0)
         return Usage(
             time=time,
             estimate=estimate,
             fuel=used.fuel,
             launches=used.launches,
+            gaps=gaps,
             memory=self._memory.most,
             kernels=tuple(self._launched),
             changed=self._memory.changed(),

@@ -177,6 +177,7 @@ class Trial:
     def _follow(self, child: Child, stopwatch: Stopwatch) -> Evaluation:
         """Lead a child through the plan; the first fault ends it."""
         times: dict[int, float] = {}
+        gaps: dict[int, float] = {}
         worst = spread = 0.0
         for run in self._plan:
             checks = self._unedited.checks
@@ -197,8 +198,15 @@ class Trial:
                 judge.check_time(timed.time)
                 # The slower of two runs, so that lucky content of empty memory wins nothing.
                 times[run.case] = max(times.get(run.case, 0.0), timed.time)
+                gaps[run.case] = ran.usage.gaps
                 spread = max(spread, timed.spread)
-        return Evaluation(verdict=Verdict.OK, time=self._total(times), error=worst, spread=spread)
+        return Evaluation(
+            verdict=Verdict.OK,
+            time=self._total(times),
+            error=worst,
+            spread=spread,
+            gaps=sum(gaps.values()),
+        )
 
     def _total(self, times: Mapping[int, float]) -> float:
         """The time of all cases."""

@@ -98,6 +98,12 @@ function headline(data) {
         deterministic &&
           ratio > 0.95 &&
           h('p', { class: 'caution' }, 'Differences under 3 to 5 % are within what the model does not know.'),
+        data.baseline.gaps > 0 &&
+          h(
+            'p',
+            { class: 'muted' },
+            `Between launches pass ${count(Math.round(data.baseline.gaps))} more cycles, beside ${count(Math.round(data.baseline.time))} in the unedited kernels; no edit changes them and no time here has them in it.`,
+          ),
         alsoValidated(data),
         candidate &&
           candidate.id !== data.best &&

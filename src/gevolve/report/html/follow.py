@@ -261,6 +261,7 @@ class Follower:
             return None
         return {
             "time": self._unedited.time,
+            "gaps": self._unedited.gaps,
             "error": self._unedited.error,
             "heldOutError": self.standings.error(0, "held-out"),
         }

@@ -68,22 +68,23 @@ class Clock:
 
     @property
     def time(self) -> float:
-        """Cycles of all launches, and of the gaps between them."""
+        """Cycles of all launches, without the gaps between them."""
         self._settle()
         guess = self._scale * self.estimate
         if guess > self._enough:
             return guess
-        return sum((timing.cycles for timing in self._timings), self._gaps)
+        return sum((timing.cycles for timing in self._timings), 0.0)
 
     @property
     def estimate(self) -> float:
         """The same by the formula alone."""
         self._settle()
-        return sum(self._estimates, self._gaps)
+        return sum(self._estimates, 0.0)
 
     @property
-    def _gaps(self) -> float:
-        return float(max(len(self._estimates) - 1, 0) * self._gpu.launch)
+    def gap(self) -> float:
+        """Cycles between two launches, which no edit of a kernel changes."""
+        return float(self._gpu.launch)
 
     def begin(
         self,
@@ -139,7 +140,7 @@ class Clock:
                 self._l2.warm(low & _WITHIN, high & _WITHIN)
             ready.append(self._place(launch))
             self._estimates.append(ready[-1].estimate)
-        if self._scale * sum(self._estimates, self._gaps) <= self._enough:
+        if self._scale * sum(self._estimates) <= self._enough:
             self._timings += [one.timing() for one in ready]
         self.close()
 
