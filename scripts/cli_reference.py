@@ -7,6 +7,7 @@ import inspect
 import re
 import types
 import typing
+from collections.abc import Iterator
 from pathlib import Path
 
 from cyclopts import App
@@ -26,8 +27,19 @@ What the commands print, their exit codes, the JSON summary and the verdicts: [o
 
 def reference() -> str:
     """The page: a section for each command, in the order in which they are defined."""
-    names = [name for name in app if not name.startswith("-")]
-    return "\n".join([HEAD, *(section(app[name], name) for name in names)])
+    return "\n".join([HEAD, *sections(app)])
+
+
+def sections(group: App, path: str = "") -> Iterator[str]:
+    """A section for each command of a group, and of the groups in it."""
+    for name in group:
+        if name.startswith("-"):
+            continue
+        command = group[name]
+        if command.default_command is None:
+            yield from sections(command, f"{path}{name} ")
+        else:
+            yield section(command, path + name)
 
 
 def section(command: App, name: str) -> str:

@@ -25,9 +25,9 @@ from gevolve.optimize import optimize, resume
 from gevolve.report.analysis import StatusLine, explanation, minimal, validation
 from gevolve.report.costs import render
 from gevolve.report.terminal import LiveView, details, summary
+from gevolve.results.command import app as suite
 from gevolve.run.options import Options, parse_setting, read_settings
 from gevolve.run.run import Run
-from gevolve.suite import suite
 
 app = App(
     name="gevolve",
@@ -343,11 +343,7 @@ def calibrate_(
     _print(found, plot.render(found), json=json)
 
 
-@app.command(name="suite")
-def suite_() -> None:
-    """List the workloads that come with gevolve."""
-    for name, description in suite().items():
-        print(f"{name:22} {description}")
+app.command(suite)
 
 
 @app.command(name="devices")

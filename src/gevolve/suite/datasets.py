@@ -170,8 +170,8 @@ def _root() -> Path:
     folder = os.environ.get(_VARIABLE)
     if not folder:
         raise WorkloadError(
-            f"set {_VARIABLE} to a folder with cifar10/test_batch.bin, of CIFAR-10's binary version;"
-            " mobilenet-small and 2fcnet need no download"
+            f"set {_VARIABLE} to a folder with mnist/, cifar10/ (test_batch.bin, of its binary version) or a9a/;"
+            " svm, mobilenet-small and 2fcnet need no download"
         )
     return Path(folder)
 
