@@ -1,39 +1,55 @@
-"""nvcc's build beside our own: what is compared, and when a gain is none."""
+"""nvcc's build beside our own: how it is judged, and when a gain is none."""
 
-import numpy as np
+import json
+import os
+
 import pytest
 
 import gevolve
 from gevolve.device.registry import open_device
-from gevolve.run.findings import Interval
-from gevolve.run.nvcc import compare_with_nvcc, nvcc_build
-from gevolve.run.summary import VariantSummary
+from gevolve.evaluate.pool import Pool
+from gevolve.patch import Patch
+from gevolve.run import claim
+from gevolve.run.findings import Interval, NvccBuild
+from gevolve.run.nvcc import nvcc_build
+from gevolve.workload.locate import locate
 
 SOURCE = """extern "C" __global__ void squares(const float *x, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = SCALE * x[i] * x[i];
 }
 """
-
+WORKLOAD = """
+import os
+from pathlib import Path
+import numpy as np
+import gevolve
 
 class Squares(gevolve.KernelWorkload):
     source = "squares.cu"
     clang_options = ("-DSCALE=3",)
-    scale = 3
-
-    def path(self):
-        return self.folder / self.source
 
     def case(self, rng, size):
         return gevolve.Case(x=rng.random(100, np.float32))
 
     def run(self, gpu, case):
+        with Path(__file__).with_name("pids").open("a") as log:
+            log.write(f"{os.getpid()}\\n")
         y = gpu.empty(100)
         gpu.launch("squares", 1, 128, gpu.array(case.x), y, 100)
         return y.get()
 
     def reference(self, case):
-        return self.scale * case.x * case.x
+        return 3 * case.x * case.x
+"""
+
+
+class Squares(gevolve.KernelWorkload):
+    source = "squares.cu"
+    clang_options = ("-DSCALE=3",)
+
+    def path(self):
+        return self.folder / self.source
 
 
 @pytest.fixture
@@ -44,22 +60,6 @@ def workload(tmp_path):
     return workload
 
 
-def test_both_builds_are_timed(workload):
-    found = compare_with_nvcc(workload, workload.load().text, open_device("sim:a100"))
-    assert not found.why
-    assert found.version
-    assert 0.5 < found.ratio < 2
-
-
-def test_nvccs_build_must_be_right(workload):
-    text = workload.load().text
-    workload.scale = 4
-    assert (
-        compare_with_nvcc(workload, text, open_device("sim")).why
-        == "nvcc's build gives other outputs"
-    )
-
-
 def test_there_is_a_reason_where_there_is_none(workload):
     device = open_device("sim")
     workload.path().write_text(SOURCE.replace("SCALE", "OTHER"))
@@ -68,20 +68,86 @@ def test_there_is_a_reason_where_there_is_none(workload):
     assert nvcc_build(workload, device) == "squares.ll is LLVM-IR, which nvcc does not compile"
 
 
-def variant(ratio, nvcc, high=None):
-    interval = Interval(value=ratio, low=ratio, high=high or ratio, runs=1)
-    return VariantSummary(
-        id="v1", time=ratio, ratio=ratio, error=0, exact=True, edits=1, validated=True,
-        interval=interval, nvcc=nvcc, patch="",
-    )  # fmt: skip
+def searched(folder, source=SOURCE, evals=3):
+    (folder / "squares.cu").write_text(source)
+    (folder / "squares.py").write_text(WORKLOAD)
+    gevolve.optimize(
+        folder / "squares.py", evals=evals, seed=1, device="sim:a100", out=folder / "run", workers=1
+    )
+    return folder / "run"
 
 
-def test_a_gain_beats_nvcc_only_against_the_better_build():
-    assert variant(0.8, None).beats_nvcc
-    assert variant(0.8, 0.8 / 1.2).beats_nvcc  # nvcc's is slower than ours
-    assert variant(0.8, 0.8 / 0.9).beats_nvcc
-    assert not variant(0.8, 0.8 / 0.7).beats_nvcc  # it only makes up for what ours lost
-    assert not variant(0.8, 0.8 / 0.9, high=0.95).beats_nvcc
-    assert not variant(1.1, 0.9).beats_nvcc
-    assert variant(0.8, 0.8 / 0.9).headline == pytest.approx(0.8 / 0.9)
-    assert variant(0.8, 0.8 / 1.2).headline == 0.8
+def test_both_builds_are_judged_in_a_worker_and_every_view_has_both(tmp_path):
+    """The host code, which may do anything, runs nowhere but in children."""
+    run = searched(tmp_path)
+    assert str(os.getpid()) not in (tmp_path / "pids").read_text().split()
+    with gevolve.open(run) as opened:
+        summary = opened.summary()
+        assert opened.findings.nvcc_artefact.startswith(b"//")
+    assert not summary.nvcc.why
+    assert summary.nvcc.version
+    assert 0.5 < summary.nvcc.ratio < 2
+    told = json.loads(summary.json())
+    assert told["front"][0]["nvcc"] == told["front"][0]["ratio"] / summary.nvcc.ratio
+    assert not any(one["gain"] for one in told["front"])
+
+
+def test_nvccs_build_gets_a_verdict_like_any_variant(tmp_path):
+    only_nvcc = "#ifdef __CUDACC_RTC__\n#define SCALE 4\n#endif\n"
+    run = searched(tmp_path, only_nvcc.replace("#define", "#undef SCALE\n#define") + SOURCE)
+    with gevolve.open(run) as opened:
+        nvcc = opened.summary().nvcc
+        assert nvcc.ratio is None
+        assert nvcc.why.startswith("nvcc's build is judged wrong on the search cases (")
+        assert opened.findings.nvcc_artefact is None
+
+
+def test_an_artefact_of_another_compiler_is_judged_in_place_of_the_patchs_own():
+    workload = locate("reduction")
+    device = workload.device("sim:a100")
+    artefact = device.build(workload.load().text)
+    broken = artefact.replace(b"add.rn.f32", b"sub.rn.f32").replace(b"add.f32", b"sub.f32")
+    assert broken != artefact
+    with Pool(workload, device="sim:a100") as pool:
+        unedited = pool.prepare().evaluation
+        pool.submit("same", Patch(), artefact=artefact)
+        pool.submit("broken", Patch(), artefact=broken)
+        pool.submit("garbage", Patch(), artefact=b"garbage")
+        found = dict(pool.results())
+    assert found["same"].time == unedited.time
+    assert found["broken"].verdict == "wrong"
+    assert found["garbage"].verdict == "compile"
+
+
+def exactly(value):
+    return value and Interval(value=value, low=value, high=value, runs=1)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "fresh", "nvcc", "nvcc_fresh", "gain"),
+    [
+        (0.8, 0.8, None, None, True),
+        (0.8, None, None, None, False),
+        (0.8, 1.01, None, None, False),
+        (0.8, 0.8, 0.7, 0.7, True),
+        (0.8, 0.8, 0.9, 0.9, True),
+        (0.8, 0.8, 1.1, 0.9, False),  # it only makes up for what our build lost
+        (0.8, 0.8, 0.9, 1.1, False),
+        (0.8, 0.8, 0.9, None, False),  # nobody has measured it
+        (1.1, 0.9, 0.9, 0.9, False),
+    ],
+)
+def test_a_gain_is_one_against_the_better_build(ratio, fresh, nvcc, nvcc_fresh, gain):
+    assert claim.is_gain(ratio, exactly(fresh), nvcc, exactly(nvcc_fresh)) is gain
+
+
+def test_both_ratios_in_words():
+    build = NvccBuild(ratio=0.9)
+    assert claim.words(exactly(0.8), exactly(0.9), build) == (
+        "0.8 of the time of gevolve's unedited build, 0.9 of the time of nvcc's"
+    )
+    assert claim.words(exactly(0.8), None, NvccBuild(why="no source")) == (
+        "0.8 of the time of gevolve's unedited build; nvcc's is not compared: no source"
+    )
+    wide = Interval(value=0.8, low=0.7, high=0.9, runs=5)
+    assert claim.words(wide, exactly(0.9), build).startswith("0.8 (0.7 to 0.9) of the time")

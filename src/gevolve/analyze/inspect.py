@@ -5,7 +5,10 @@ from pathlib import Path
 import msgspec
 
 from gevolve.errors import PatchError
+from gevolve.run.claim import words
+from gevolve.run.findings import NvccBuild
 from gevolve.run.run import Run, opened
+from gevolve.run.summary import VariantSummary
 
 
 class VariantDetail(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,6 +23,14 @@ class VariantDetail(msgspec.Struct, frozen=True, kw_only=True):
     patch: str
     edits: list[str]
     """Each edit in words, with source lines; one that did nothing says why."""
+    ratio: float | None = None
+    """Its time over that of our unedited build, on the search cases."""
+    nvcc: float | None = None
+    """Its time over that of nvcc's build of the unedited program there, if that was judged."""
+    gain: bool = False
+    """Whether it may be called faster."""
+    beside: str = ""
+    """Both ratios in words."""
     checks: dict[str, str]
     """The verdicts on other cases, by split."""
 
@@ -28,11 +39,21 @@ class VariantDetail(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.json.encode(self).decode()
 
 
+def _beside(shown: VariantSummary | None, nvcc: NvccBuild) -> str:
+    if shown is None:
+        return ""
+    if shown.interval is not None:
+        return words(shown.interval, shown.nvcc_interval, nvcc)
+    theirs = f", {shown.nvcc:.4g} of nvcc's" if shown.nvcc else ""
+    return f"{shown.ratio:.4g} of the unedited time{theirs}, on the search cases only"
+
+
 def inspect(run: Run | str | Path, variant: str) -> VariantDetail:
     """What a run knows of one variant, such as ``v17``."""
     with opened(run) as mine:
         row = mine.variant(variant)
         program = mine.program
+        shown = mine.standings().describe(row)
         try:
             skipped = dict(program.apply(row.patch).skipped)
         except PatchError:  # of an edit kind that is not installed here; the rest can be shown
@@ -49,6 +70,10 @@ def inspect(run: Run | str | Path, variant: str) -> VariantDetail:
                 + (f"  (skipped: {skipped[n]})" if n in skipped else "")
                 for n, edit in enumerate(row.patch)
             ],
+            ratio=shown and shown.ratio,
+            nvcc=shown and shown.nvcc,
+            gain=shown is not None and shown.gain,
+            beside=_beside(shown, mine.findings.nvcc) if row.patch.edits else "",
             checks={
                 split: evaluation.verdict.value
                 for split, evaluation in mine.store.validations(row.id).items()

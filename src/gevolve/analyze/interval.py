@@ -42,6 +42,17 @@ def certain(ratio: float) -> Interval:
     return Interval(value=ratio, low=ratio, high=ratio, runs=1)
 
 
+def over(mine: Interval, other: Interval) -> Interval:
+    """The ratio of two measured ratios to the same thing; its bounds are the widest."""
+    return Interval(
+        value=mine.value / other.value,
+        low=mine.low / other.high,
+        high=mine.high / other.low,
+        runs=mine.runs,
+        settled=mine.settled and other.settled,
+    )
+
+
 def estimate(ratios: Sequence[float], floor: float) -> Interval:
     """The interval of a ratio that was measured several times, and varies by `floor` at least."""
     logs = np.log(ratios)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 ABREAST = 2
 """So many variants are measured at a time, the first first: if time runs out, they are done."""
 UNEDITED = 0
+NVCC = "nvcc"
+"""What stands for nvcc's build of the unedited program in the place of an id."""
 
 
 def names(rows: Sequence[StoredVariant]) -> str:
@@ -31,7 +33,8 @@ def rounds(
 ) -> Iterator[dict[int, Interval]]:
     """The intervals of variants after every round of measurements, until they are good enough.
 
-    The unedited program goes along as a variant of itself, to show what mere chance does.
+    The unedited program goes along as a variant of itself, to show what mere chance does, and nvcc's
+    build of it, if there is one, to be compared with.
     """
     others = session.run.findings.intervals.keys() - {format_id(row.id) for row in rows}
     room = max(0, interval.TOGETHER - len(others))
@@ -50,13 +53,27 @@ def rounds(
 def _measure(session: Session, patches: dict[int, Patch], split: Split) -> None:
     for id_, patch in patches.items():
         session.evaluator.submit(id_, patch, split)
+    if (nvcc := session.run.findings.nvcc_artefact) is not None:
+        session.evaluator.submit(NVCC, Patch(), split, artefact=nvcc)
     for key, evaluation in session.evaluator.results():
-        assert isinstance(key, int)
+        assert isinstance(key, int | str)
         if evaluation.ok and evaluation.time:
             session.samples.setdefault(key, []).append(evaluation.time)
+        elif isinstance(key, str):
+            session.run.findings.drop_nvcc(
+                f"nvcc's build is judged {evaluation.verdict} on the {split} cases"
+            )
         elif key != UNEDITED:
             session.record(key, split, evaluation)
             session.samples.pop(key, None)
+
+
+def nvcc_estimate(session: Session) -> Interval | None:
+    """The interval of nvcc's build, if it was measured often enough to have one."""
+    samples = session.samples.get(NVCC, ())
+    if session.run.findings.nvcc_artefact is None or len(samples) < interval.LEAST:
+        return None
+    return interval.estimate(samples[-interval.MOST :], interval.pooled(session.samples.values()))
 
 
 def _estimates(session: Session, patches: dict[int, Patch]) -> dict[int, Interval]:

@@ -47,8 +47,9 @@ class Session:
     seconds: float = 600.0
     """How long variants may be measured in all, where times vary."""
     began: float = field(default_factory=time.monotonic)
-    samples: dict[int, list[float]] = field(default_factory=dict[int, list[float]])
-    """The ratios that were measured, by variant; 0 is the unedited program beside itself."""
+    samples: dict[int | str, list[float]] = field(default_factory=dict[int | str, list[float]])
+    """The ratios that were measured, by variant; 0 is the unedited program beside itself,
+    ``nvcc`` nvcc's build of it."""
 
     @property
     def late(self) -> bool:

@@ -12,9 +12,11 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from gevolve.analyze import interval
-from gevolve.analyze.measure import names, rounds
+from gevolve.analyze.measure import NVCC, names, nvcc_estimate, rounds
 from gevolve.analyze.session import Session, opened, silent
+from gevolve.patch import Patch
 from gevolve.run.findings import Interval, Validation
+from gevolve.run.nvcc import keep_judged
 from gevolve.run.store import format_id, parse_id
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ def check_front(session: Session, *, anew: bool = False) -> list[Validation]:
             break
         rows = [session.run.store.variant(id_) for id_, _ in best]
         _try(session, rows, "large")
-        found.update((row.id, validation_of(session.run, row.id)) for row in rows)
+        found.update((row.id, _validation(session, row)) for row in rows)
     return list(found.values())
 
 
@@ -86,7 +88,7 @@ def check(
     alive = _refer(session, alive, baseline)
     if baseline is not None:
         _measure(session, alive, baseline)
-    return [validation_of(session.run, row.id) for row in rows]
+    return [_validation(session, row) for row in rows]
 
 
 def _try(
@@ -102,10 +104,21 @@ def _try(
     for row in rows:
         if split == "fresh" or split not in session.run.store.validations(row.id):
             session.evaluator.submit(row.id, row.patch, split)
+    _submit_nvcc(session, split)
     for key, evaluation in session.evaluator.results():
-        assert isinstance(key, int)
-        session.record(key, split, evaluation)
+        if isinstance(key, int):
+            session.record(key, split, evaluation)
+        else:
+            keep_judged(session.run, split, evaluation, baseline.evaluation)
     return [row for row in rows if session.run.store.validations(row.id)[split].ok], baseline
+
+
+def _submit_nvcc(session: Session, split: Split) -> None:
+    """Have nvcc's build of the unedited program judged on a split, unless it was there."""
+    findings = session.run.findings
+    known = {"held-out": findings.nvcc.held_out, "large": findings.nvcc.large}
+    if findings.nvcc_artefact and known.get(split) is None:
+        session.evaluator.submit(NVCC, Patch(), split, artefact=findings.nvcc_artefact)
 
 
 def _refer(
@@ -138,22 +151,32 @@ def _measure(session: Session, rows: Sequence[StoredVariant], baseline: Baseline
 
 
 def _keep(session: Session, estimates: dict[int, Interval]) -> None:
-    session.run.findings.add_intervals({format_id(id_): one for id_, one in estimates.items()})
+    findings = session.run.findings
+    findings.add_intervals({format_id(id_): one for id_, one in estimates.items()})
+    rival = nvcc_estimate(session) or findings.nvcc.interval
+    if rival is not None:
+        findings.add_nvcc_intervals(
+            {format_id(id_): interval.over(one, rival) for id_, one in estimates.items()}
+        )
     for id_, one in estimates.items():
         session.standings.measure(id_, one)
+    session.standings.compare(findings)
 
 
-def validation_of(run: Run, number: int) -> Validation:
+def _validation(session: Session, row: StoredVariant) -> Validation:
     """What a run knows of the checks of a variant."""
-    found = run.store.validations(number)
+    found = session.run.store.validations(row.id)
     failed = next((split for split, one in found.items() if not one.ok), "")
     why = f"{found[failed].verdict}: {found[failed].detail}" if failed else ""
+    summary = session.standings.describe(row)
     return Validation(
-        id=format_id(number),
+        id=format_id(row.id),
         passed=[split for split, one in found.items() if one.ok],
         failed=failed,
         why=why,
-        interval=None if failed else run.findings.intervals.get(format_id(number)),
+        interval=summary and summary.interval,
+        nvcc=summary and summary.nvcc_interval,
+        gain=summary is not None and summary.gain,
     )
 
 

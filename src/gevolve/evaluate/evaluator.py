@@ -20,8 +20,18 @@ class Evaluator(ABC):
         """Run the unedited program on a split; raises `GevolveError` if that is not possible."""
 
     @abstractmethod
-    def submit(self, key: Hashable, patch: Patch, split: Split = "search") -> None:
-        """Queue a patch; `results` yields its evaluation under this key."""
+    def submit(
+        self,
+        key: Hashable,
+        patch: Patch,
+        split: Split = "search",
+        *,
+        artefact: bytes | None = None,
+    ) -> None:
+        """Queue a patch; `results` yields its evaluation under this key.
+
+        An `artefact` that another compiler made is judged in place of the patch's own.
+        """
 
     @abstractmethod
     def results(self) -> Iterator[tuple[Hashable, Evaluation]]:

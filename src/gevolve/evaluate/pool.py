@@ -40,6 +40,7 @@ class _Task:
     key: Hashable
     patch: str
     split: Split
+    artefact: bytes | None = None
     tries: int = 0
 
 
@@ -108,12 +109,19 @@ class Pool(Evaluator):
             self._step()
         return self._baselines[split]
 
-    def submit(self, key: Hashable, patch: Patch, split: Split = "search") -> None:
-        """Queue a patch; `results` yields its evaluation under this key."""
+    def submit(
+        self,
+        key: Hashable,
+        patch: Patch,
+        split: Split = "search",
+        *,
+        artefact: bytes | None = None,
+    ) -> None:
+        """Queue a patch, or an artefact in its place; `results` yields its evaluation under this key."""
         self._check_open()
         if split not in self._baselines:
             self.prepare(split)
-        self._waiting.append(_Task(self._submitted, key, str(patch), split))
+        self._waiting.append(_Task(self._submitted, key, str(patch), split, artefact))
         self._submitted += 1
         self._outstanding += 1
         self._hand_out()
@@ -187,7 +195,9 @@ class Pool(Evaluator):
         worker.tasks.append(task)
         news = self._learnt[worker.told :]
         worker.told = len(self._learnt)
-        self._send(worker, Job(task.number, task.patch, task.split, news, task.tries > 0))
+        careful = task.tries > 0
+        job = Job(task.number, task.patch, task.split, news, careful, task.artefact)
+        self._send(worker, job)
 
     def _ask(self, worker: _Worker, split: Split) -> None:
         if not worker.tasks:

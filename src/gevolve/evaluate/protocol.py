@@ -69,6 +69,8 @@ class Job(msgspec.Struct, frozen=True, tag=True):
     known: list[tuple[Split, Evaluation]]
     careful: bool = False
     """Whether this patch has ended a worker before."""
+    artefact: bytes | None = None
+    """What to judge in place of the artefact that is built of the patch."""
 
 
 # --- from a worker to the main process -----------------------------------------------------------

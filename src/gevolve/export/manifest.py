@@ -11,9 +11,11 @@ from gevolve.device.registry import open_device
 from gevolve.errors import GevolveError
 from gevolve.evaluate.verdict import Evaluation
 from gevolve.export.made import Made, ResourceChange
-from gevolve.run.findings import Interval
+from gevolve.run.claim import words
+from gevolve.run.findings import Interval, NvccBuild
 from gevolve.run.run import Run
 from gevolve.run.store import StoredVariant, format_id
+from gevolve.run.summary import VariantSummary
 
 
 class File(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +56,14 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     splits: dict[str, Judged]
     """By set of cases, ``search`` first."""
     interval: Interval | None
-    """The ratio on cases that the search never used, and its bounds; None if it did not pass all."""
+    """The ratio to gevolve's unedited build on cases that the search never used, and its bounds; None
+    if it did not pass all."""
+    nvcc: NvccBuild
+    """nvcc's build of the unedited program beside gevolve's."""
+    nvcc_interval: Interval | None
+    """The ratio to nvcc's build on the cases of `interval`, if that was measured."""
+    gain: bool
+    """Whether it is faster than the better of both builds."""
     tolerance: float
 
 
@@ -147,15 +156,18 @@ def _evidence(run: Run, row: StoredVariant) -> Evidence:
     unedited = {"search": store.variant(0).evaluation, **store.validations(0)}
     splits = {split: _judged(found, unedited.get(split)) for split, found in mine.items()}
     failed = [split for split, found in mine.items() if not found.ok]
-    interval = None if failed else run.findings.intervals.get(format_id(row.id))
+    shown = run.standings().describe(row)
     return Evidence(
-        validated=interval is not None,
-        statement=_statement(row, failed, splits, interval),
+        validated=shown is not None and shown.interval is not None,
+        statement=_statement(row, failed, splits, shown, run.findings.nvcc),
         device=run.config.device,
         checks=_checks(run.config.device) if row.evaluation.ok else (),
         cases=store.get("cases", tuple[str, ...], ()),
         splits=splits,
-        interval=interval,
+        interval=shown and shown.interval,
+        nvcc=run.findings.nvcc,
+        nvcc_interval=shown and shown.nvcc_interval,
+        gain=shown is not None and shown.gain,
         tolerance=run.config.tolerance,
     )
 
@@ -181,20 +193,27 @@ def _judged(found: Evaluation, unedited: Evaluation | None) -> Judged:
 
 
 def _statement(
-    row: StoredVariant, failed: list[str], splits: dict[str, Judged], interval: Interval | None
+    row: StoredVariant,
+    failed: list[str],
+    splits: dict[str, Judged],
+    shown: VariantSummary | None,
+    nvcc: NvccBuild,
 ) -> str:
     if not row.patch.edits:
         return "This is the unedited program."
     if failed:
         bad = splits[failed[0]]
         return f"REJECTED: judged {bad.verdict} on the {failed[0]} cases ({bad.detail})."
-    if interval is None:
+    if shown is None or shown.interval is None:
         return "NOT VALIDATED: it was judged on the cases of the search only; no gain is claimed."
     passed = f"It passed on all of its cases ({', '.join(splits)})"
-    if interval.high >= 1:
-        return f"{passed}, but is not shown to be faster there; no gain is claimed."
-    bounds = "" if interval.low == interval.high else f", {interval.low:.4g} to {interval.high:.4g}"
-    return f"{passed}, on those not of the search in {interval.value:.4g} of the time{bounds}."
+    times = words(shown.interval, shown.nvcc_interval, nvcc)
+    if not shown.gain:
+        return (
+            f"{passed}, but is not shown to be faster than both builds of the unedited program"
+            f" ({times}); no gain is claimed."
+        )
+    return f"{passed}, on those not of the search in {times}."
 
 
 def _versions() -> dict[str, str]:

@@ -82,7 +82,8 @@ def _speed(one: Validation) -> str:
         return "[red]struck[/]" if one.failed else "[dim]not measured[/]"
     style = "bold green" if one.gain else "dim"
     doubt = "" if one.interval.settled else " [yellow]unsure[/]"
-    return f"[{style}]{interval_text(one.interval)}[/]{doubt}"
+    nvcc = f", {interval_text(one.nvcc)} to nvcc's" if one.nvcc else ""
+    return f"[{style}]{interval_text(one.interval)}{nvcc}[/]{doubt}"
 
 
 def minimal(found: Minimized, detail: VariantDetail) -> RenderableType:

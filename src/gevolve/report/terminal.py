@@ -13,6 +13,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from gevolve.run.claim import words
+
 if TYPE_CHECKING:
     from gevolve.analyze.inspect import VariantDetail
     from gevolve.run.findings import Interval
@@ -74,14 +76,16 @@ def sparkline(values: list[float], width: int) -> str:
     return "".join(_BARS[round((value - low) * scale)] for value in picked)
 
 
-def _table(*, label: bool) -> Table:
-    """An empty table of variants."""
+def _table(*, label: bool, nvcc: bool) -> Table:
+    """An empty table of variants, with a column for the speed beside nvcc's build if there is one."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     if label:
         table.add_column("", no_wrap=True)
     table.add_column("variant", style="cyan", no_wrap=True)
     table.add_column("time", justify="right", no_wrap=True)
     table.add_column("speed", justify="right", style="bold", no_wrap=True)
+    if nvcc:
+        table.add_column("to nvcc's", justify="right", no_wrap=True)
     table.add_column("error", justify="right", no_wrap=True)
     table.add_column("edits", justify="right", no_wrap=True)
     table.add_column("held-out", justify="right", no_wrap=True)
@@ -90,13 +94,14 @@ def _table(*, label: bool) -> Table:
     return table
 
 
-def _cells(entry: VariantSummary) -> tuple[str, ...]:
+def _cells(entry: VariantSummary, *, nvcc: bool) -> tuple[str, ...]:
     """One variant as a row of such a table. What was not validated is only a candidate."""
     error = "exact" if entry.exact else f"{entry.error:.2g}"
+    beside = (_factor(entry.nvcc),) if nvcc else ()
     if entry.id == "v0":
-        return (entry.id, number(entry.time), "", error, "", "", "", "")
+        return (entry.id, number(entry.time), "", *beside, error, "", "", "", "")
     fast = factor(1 / entry.ratio) if entry.ratio > 0 else "-"
-    cells = (entry.id, number(entry.time), fast, error, str(entry.edits))
+    cells = (entry.id, number(entry.time), fast, *beside, error, str(entry.edits))
     if entry.interval is None:
         return (*cells, "[yellow]candidate[/]", "", "")
     fresh = _colored(interval_text(entry.interval), entry.interval.high)
@@ -114,9 +119,10 @@ def _colored(text: str, ratio: float) -> str:
 
 def front_table(entries: list[VariantSummary], *, limit: int) -> Table:
     """The front, fastest first."""
-    table = _table(label=False)
+    nvcc = any(entry.nvcc for entry in entries)
+    table = _table(label=False, nvcc=nvcc)
     for entry in entries[:limit]:
-        table.add_row(*_cells(entry))
+        table.add_row(*_cells(entry, nvcc=nvcc))
     if len(entries) > limit:
         table.add_row(f"[dim]… {len(entries) - limit} more[/]")
     return table
@@ -229,8 +235,7 @@ def summary(result: Summary) -> RenderableType:
         rows.append(
             Text(f"Between launches: {number(gaps)}, which no time here has in it", style="dim")
         )
-    if result.nvcc.ratio and result.nvcc.ratio < 1:
-        rows.append(Text(_nvcc_is_faster(result), style="yellow"))
+    rows += [Text(line, style="yellow") for line in _beside_nvcc(result)]
     rows.append(Text(f"Run: {result.run}", style="dim"))
     if result.status != "finished":
         rows.append(Text(f"Stopped early; go on with: gevolve resume {result.run}", style="yellow"))
@@ -245,35 +250,43 @@ def summary(result: Summary) -> RenderableType:
     return Group(*rows)
 
 
-def _nvcc_is_faster(result: Summary) -> str:
-    ratio = result.nvcc.ratio or 1.0
-    said = f"nvcc's own build of the unedited program is {factor(1 / ratio)} as fast as gevolve's"
-    if result.best is None:
-        return f"{said}; no variant is faster than that."
-    best = result.best
-    verdict = (
-        "" if best.beats_nvcc else ": it only makes up for that, and is no gain to users of nvcc"
-    )
-    return f"{said}; against it, {best.id} is {factor(1 / best.headline)} as fast{verdict}."
+def _beside_nvcc(result: Summary) -> list[str]:
+    """What the result is worth to somebody who has nvcc."""
+    best, nvcc = result.best, result.nvcc
+    if best is not None and best.interval is not None:
+        said = words(best.interval, best.nvcc_interval, nvcc)
+        return [f"On cases that the search never used {best.id} takes {said}."]
+    lines: list[str] = []
+    if nvcc.why:
+        lines.append(f"nvcc's build of the unedited program is not compared: {nvcc.why}")
+    faster = next((one for one in result.front if one.ratio < 1 and one.interval), None)
+    if faster is not None and faster.interval is not None and faster.interval.high < 1:
+        said = words(faster.interval, faster.nvcc_interval, nvcc)
+        lines.append(
+            f"{faster.id} takes {said}: it only makes up for what gevolve's build lost"
+            " against nvcc's, which is no gain."
+        )
+    return lines
 
 
 def outcome(result: Summary) -> Table:
     """Baseline, best exact variant, best within the tolerance."""
-    table = _table(label=True)
-    table.add_row("baseline", "v0", number(result.baseline["time"]), *[""] * 6)
+    nvcc = result.nvcc.ratio
+    table = _table(label=True, nvcc=nvcc is not None)
+    table.add_row("baseline", "v0", number(result.baseline["time"]))
     rows: list[tuple[str, VariantSummary | None]] = [("exact", result.best_exact)]
     if result.tolerance > 0:
         rows.append((f"within {result.tolerance:g}", result.best))
     if result.most_accurate is not None:
         rows.append(("least error", result.most_accurate))
-    if result.nvcc.ratio:
-        time = result.baseline["time"] * result.nvcc.ratio
-        table.add_row("nvcc's build", "", number(time), _factor(result.nvcc.ratio), *[""] * 5)
+    if nvcc is not None:
+        time = number(result.baseline["time"] * nvcc)
+        table.add_row("nvcc's build", "", time, _factor(nvcc))
     for label, entry in rows:
         if entry is None:
-            table.add_row(label, "-", "", "no gain", *[""] * 5)
+            table.add_row(label, "-", "", "no gain")
         else:
-            table.add_row(label, *_cells(entry))
+            table.add_row(label, *_cells(entry, nvcc=nvcc is not None))
     return table
 
 
@@ -283,6 +296,8 @@ def details(detail: VariantDetail) -> RenderableType:
     head.append(detail.verdict, style=COLORS.get(detail.verdict, ""))
     if detail.time is not None:
         head.append(f"   time {number(detail.time)}   error {detail.error:.3g}")
+    if detail.beside:
+        head.append(f"   {detail.beside}", style="bold")
     for split, verdict in detail.checks.items():
         head.append(f"   {split}: {verdict}", style="dim")
     rows: list[RenderableType] = [head]

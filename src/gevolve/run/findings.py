@@ -18,14 +18,26 @@ class Interval(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NvccBuild(msgspec.Struct, frozen=True, kw_only=True):
-    """The unedited program as nvcc's compiler builds it."""
+    """The unedited program as nvcc's compiler builds it, judged like a variant."""
 
     ratio: float | None = None
-    """Its time over that of our own build: below 1, nvcc's is faster."""
+    """Its time over that of our own build on the search cases: below 1, nvcc's is faster."""
+    held_out: float | None = None
+    interval: Interval | None = None
+    """The same on the fresh cases."""
+    large: float | None = None
     why: str = ""
-    """Why there is no such ratio."""
+    """Why there are no such ratios."""
     version: str = ""
     """Of the compiler."""
+
+    def on(self, split: str, ratio: float) -> "NvccBuild":
+        """The same build with its ratio on a split."""
+        field = {"search": "ratio", "held-out": "held_out", "large": "large"}.get(split)
+        if field is None:
+            certain = Interval(value=ratio, low=ratio, high=ratio, runs=1)
+            return msgspec.structs.replace(self, interval=certain)
+        return msgspec.structs.replace(self, **{field: ratio})
 
 
 class Validation(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,12 +51,11 @@ class Validation(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
     """The verdict there, and on which input."""
     interval: Interval | None = None
-    """How much faster it is on them; None unless it passed on all."""
-
-    @property
-    def gain(self) -> bool:
-        """Whether it may be called faster."""
-        return self.interval is not None and self.interval.high < 1
+    """Its time over that of our unedited build on them; None unless it passed on all."""
+    nvcc: Interval | None = None
+    """Its time over that of nvcc's build on them, if that was measured."""
+    gain: bool = False
+    """Whether it may be called faster: than the better of both builds."""
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,6 +141,38 @@ class Findings:
 
     def add_intervals(self, measured: dict[str, Interval]) -> None:
         self._store.set("intervals", {**self.intervals, **measured})
+
+    @property
+    def nvcc(self) -> NvccBuild:
+        """The unedited program by nvcc; as good as none until it was judged."""
+        return self._store.get("nvcc", NvccBuild, NvccBuild())
+
+    @nvcc.setter
+    def nvcc(self, build: NvccBuild) -> None:
+        self._store.set("nvcc", build)
+
+    @property
+    def nvcc_artefact(self) -> bytes | None:
+        """What nvcc built; None if there is nothing to compare with."""
+        return self._store.get("nvcc_artefact", str, "").encode() or None
+
+    @nvcc_artefact.setter
+    def nvcc_artefact(self, artefact: bytes) -> None:
+        self._store.set("nvcc_artefact", artefact.decode())
+
+    def drop_nvcc(self, why: str) -> None:
+        """Compare with nvcc's build no more, for this reason."""
+        self.nvcc = NvccBuild(why=why, version=self.nvcc.version)
+        self.nvcc_artefact = b""
+        self._store.set("nvcc_intervals", {})
+
+    @property
+    def nvcc_intervals(self) -> dict[str, Interval]:
+        """The ratios to nvcc's build of all variants that were measured beside it, by id."""
+        return self._store.get("nvcc_intervals", dict[str, Interval], {})
+
+    def add_nvcc_intervals(self, measured: dict[str, Interval]) -> None:
+        self._store.set("nvcc_intervals", {**self.nvcc_intervals, **measured})
 
     @property
     def minimized(self) -> dict[str, Minimized]:

@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from gevolve.errors import GevolveError, StoreError
+from gevolve.errors import StoreError
 from gevolve.patch import Patch
-from gevolve.run.findings import NvccBuild
 from gevolve.run.nvcc import compare_with_nvcc
 from gevolve.run.standings import Standings
 from gevolve.run.summary import VariantSummary
@@ -79,7 +78,8 @@ class Loop:
         self.show("running the unedited program")
         baseline = evaluator.prepare("search")
         self._check_baseline(baseline)
-        self._compare_with_nvcc(baseline)
+        self.show("running nvcc's build of it")
+        compare_with_nvcc(self._run, evaluator)
         self.standings = Standings.read(self._store, self._run.settings)
         self._resumed_at = self.standings.verdicts.total()
         self._store.set("status", "stopped")  # what it is if this process is killed
@@ -98,22 +98,6 @@ class Loop:
                 f"{self._store.folder}: the unedited program now takes {baseline.evaluation.time}, "
                 f"not {row.evaluation.time}: the workload or gevolve has changed; start a new run"
             )
-
-    def _compare_with_nvcc(self, baseline: Baseline) -> None:
-        """Once in a run, time nvcc's build of the unedited program, if times repeat."""
-        if self._store.get("nvcc", NvccBuild, NvccBuild()) != NvccBuild():
-            return
-        run = self._run
-        if not baseline.deterministic:
-            why = f"only devices whose times repeat are compared with nvcc, not {run.config.device}"
-            self._store.set("nvcc", NvccBuild(why=why))
-            return
-        self.show("running nvcc's build of it")
-        try:
-            built = compare_with_nvcc(run.workload, run.program.text, run.device)
-        except GevolveError as error:  # no such device in this process
-            built = NvccBuild(why=str(error))
-        self._store.set("nvcc", built)
 
     def _start(self) -> tuple[Search, int]:
         """A new search, or the one whose state is in the store; with its number of generations."""

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from gevolve.evaluate.verdict import Evaluation
 from gevolve.patch import Patch
+from gevolve.run.claim import is_gain
 from gevolve.run.findings import Findings, Interval, NvccBuild
-from gevolve.run.store import Store, format_id, parse_id
+from gevolve.run.store import Store, StoredVariant, format_id, parse_id
 from gevolve.run.summary import VariantSummary
 from gevolve.search import Individual, Settings, front
 from gevolve.search.individual import admit
@@ -30,7 +31,9 @@ class Standings:
         self._front: list[Individual] = []
         self._checks: dict[int, dict[str, Evaluation]] = {}
         self._intervals: dict[int, Interval] = {}
+        self._nvcc_intervals: dict[int, Interval] = {}
         self.nvcc = NvccBuild()
+        """nvcc's build of the unedited program."""
 
     @classmethod
     def read(cls, store: Store, settings: Settings) -> "Standings":
@@ -41,10 +44,17 @@ class Standings:
         for id_, splits in store.all_validations().items():
             for split, evaluation in splits.items():
                 standings.validate(id_, split, evaluation)
-        standings.nvcc = store.get("nvcc", NvccBuild, NvccBuild())
-        for name, interval in Findings(store).intervals.items():
+        findings = Findings(store)
+        for name, interval in findings.intervals.items():
             standings.measure(parse_id(name), interval)
+        standings.compare(findings)
         return standings
+
+    def compare(self, findings: Findings) -> None:
+        """Take note of how nvcc's build of the unedited program did, and of variants beside it."""
+        self.nvcc = findings.nvcc
+        measured = findings.nvcc_intervals
+        self._nvcc_intervals = {parse_id(name): one for name, one in measured.items()}
 
     def add(self, id_: int, patch: Patch, evaluation: Evaluation) -> None:
         """Count one evaluation; the unedited program's must come first."""
@@ -127,23 +137,29 @@ class Standings:
         found = Findings(store).minimized.get(variant.id)
         if found is None:
             return variant
-        row = store.variant(parse_id(found.id))
-        one = admit(row.patch, row.evaluation, self._settings)
-        smaller = variant if one is None else self._describe(row.id, one)
-        if smaller.interval is None:
+        smaller = self.describe(store.variant(parse_id(found.id)))
+        if smaller is None or smaller.interval is None:
             return variant
         if variant.interval and _gain(smaller.interval) < KEPT * _gain(variant.interval):
             return variant
         return smaller
 
+    def describe(self, row: StoredVariant) -> VariantSummary | None:
+        """A variant on the front or not, as summaries show it; None if it is not `ok`."""
+        one = self._alive.get(row.id) or admit(row.patch, row.evaluation, self._settings)
+        return one and self._describe(row.id, one)
+
     def _describe(self, id_: int, one: Individual) -> VariantSummary:
         failed = any(not evaluation.ok for evaluation in self._checks.get(id_, {}).values())
         interval = None if failed else self._intervals.get(id_)
+        nvcc_interval = self._nvcc_intervals.get(id_) if interval else None
+        ratio = one.time / self.baseline.time if self.baseline.time else 1.0
+        nvcc = ratio / self.nvcc.ratio if self.nvcc.ratio else None
         return VariantSummary(
             id=format_id(id_),
             time=one.time,
             gaps=one.evaluation.gaps,
-            ratio=one.time / self.baseline.time if self.baseline.time else 1.0,
+            ratio=ratio,
             error=one.evaluation.error or 0.0,
             exact=one.error <= self.baseline.error,
             edits=len(one.patch),
@@ -152,14 +168,11 @@ class Standings:
             held_out=self._ratio(id_, "held-out"),
             held_out_error=self.error(id_, "held-out"),
             large=self._ratio(id_, "large"),
-            nvcc=self._over_nvcc(one.time),
+            nvcc=nvcc,
+            nvcc_interval=nvcc_interval,
+            gain=is_gain(ratio, interval, nvcc, nvcc_interval),
             patch=str(one.patch),
         )
-
-    def _over_nvcc(self, time: float) -> float | None:
-        if not self.nvcc.ratio or not self.baseline.time:
-            return None
-        return time / (self.nvcc.ratio * self.baseline.time)
 
     def _ratio(self, id_: int, split: str) -> float | None:
         mine, unedited = (self._checks.get(n, {}).get(split) for n in (id_, 0))

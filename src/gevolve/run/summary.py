@@ -18,7 +18,7 @@ class VariantSummary(msgspec.Struct, frozen=True, kw_only=True):
     gaps: float = 0.0
     """The time between its launches, which `time` is without; 0 where the device does not know it."""
     ratio: float
-    """Its time over the unedited program's: below 1 is faster."""
+    """Its time over that of our own unedited build: below 1 is faster."""
     error: float
     exact: bool
     """Whether the error is no more than the unedited program's, or than rounding."""
@@ -26,36 +26,30 @@ class VariantSummary(msgspec.Struct, frozen=True, kw_only=True):
     validated: bool
     """Whether it passed on all cases that the search never used, and was measured there."""
     interval: Interval | None = None
-    """Its ratio there, and how sure that is; a gain is one only if all of it is below 1."""
+    """Its ratio there, and how sure that is."""
     held_out: float | None = None
     """Its ratio on the held-out cases."""
     held_out_error: float | None = None
     large: float | None = None
     """Its ratio on the large case, on which only the best variants are tried."""
     nvcc: float | None = None
-    """Its time over that of nvcc's build of the unedited program, if that was measured."""
+    """Its time over that of nvcc's build of the unedited program, if that was judged."""
+    nvcc_interval: Interval | None = None
+    """The same on the cases of `interval`."""
+    gain: bool = False
+    """Whether it is faster than the better of both builds, in the search and on unseen cases."""
     patch: str
 
     @property
-    def gains(self) -> bool:
-        """Whether it is faster than the unedited program, in the search and on unseen cases."""
-        return self.ratio < 1 and self.interval is not None and self.interval.high < 1
-
-    @property
-    def beats_nvcc(self) -> bool:
-        """Whether it gains against the better of both builds of the unedited program."""
-        if not self.gains or self.interval is None:
-            return False
-        return self.nvcc is None or max(1.0, self.interval.high / self.ratio) * self.nvcc < 1
-
-    @property
-    def headline(self) -> float:
-        """Its time over the better of both builds of the unedited program."""
-        return max(self.ratio, self.nvcc or 0.0)
+    def headline(self) -> Interval | None:
+        """Its time over that of the better of both builds, on cases that the search never used."""
+        if self.interval is None or self.nvcc_interval is None:
+            return self.interval
+        return max(self.interval, self.nvcc_interval, key=lambda one: one.value)
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run has found; `best` is None until a validated variant beats the unedited program."""
+    """What a run has found; `best` is None until a variant has a gain."""
 
     workload: str
     device: str
@@ -95,7 +89,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 def best_of(variants: list[VariantSummary], *, exact: bool) -> VariantSummary | None:
     """The fastest variant with a validated gain; `variants` are sorted, fastest first."""
-    return next((one for one in variants if one.gains and (one.exact or not exact)), None)
+    return next((one for one in variants if one.gain and (one.exact or not exact)), None)
 
 
 def most_accurate(

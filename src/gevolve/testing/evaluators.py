@@ -78,6 +78,17 @@ class EvaluatorConformance:
             [(_, evaluation)] = evaluator.results()
         assert _essence(evaluation) == _essence(baseline)
 
+    def test_an_artefact_is_judged_in_place_of_the_patchs_own(self) -> None:
+        workload = toy().build()
+        text = workload.load().apply(patch("right", 7)).text
+        artefact = workload.device("toy").build(text)
+        with self.make(toy(), device="toy") as evaluator:
+            evaluator.submit("built", patch("right", 7))
+            evaluator.submit("given", Patch(), artefact=artefact)
+            found: dict[Any, Evaluation] = dict(evaluator.results())
+            assert evaluator.prepare().evaluation.time != found["given"].time
+        assert _essence(found["given"]) == _essence(found["built"])
+
     @pytest.mark.parametrize(
         ("name", "words"),
         [

@@ -71,7 +71,9 @@ class Worker:
         known = self._known.setdefault(job.split, {})
         if not trial.baseline.deterministic and job.split != "search":
             known = {}  # what is reported is measured each time
-        evaluation = trial.evaluate(Patch.parse(job.patch), known, careful=job.careful)
+        evaluation = trial.evaluate(
+            Patch.parse(job.patch), known, careful=job.careful, artefact=job.artefact
+        )
         signal.setitimer(signal.ITIMER_REAL, 0)
         self._learn(job.split, evaluation)
         return evaluation

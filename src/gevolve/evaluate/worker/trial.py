@@ -97,29 +97,26 @@ class Trial:
     # --- judging ---------------------------------------------------------------------------------
 
     def evaluate(
-        self, patch: Patch, known: Mapping[str, Evaluation], *, careful: bool = False
+        self,
+        patch: Patch,
+        known: Mapping[str, Evaluation],
+        *,
+        careful: bool = False,
+        artefact: bytes | None = None,
     ) -> Evaluation:
         """Judge one patch; `known` holds earlier evaluations by artefact and by fingerprint.
 
         The variant is built in this process, whose compiler is warm. A compiler that crashes ends
-        the process. A patch that has done so is tried in a child first (`careful`).
+        the process. A patch that has done so is tried in a child first (`careful`). An `artefact` is
+        judged in its place if one is given.
         """
         stopwatch = Stopwatch()
         skipped, digest = 0, ""
         until = time.monotonic() + self._deadline
-        program, device = self._problem.program, self._problem.device
         with stopwatch("total"):
             try:
-                if careful:
-                    self._rehearse(patch)
-                with _compiler_faults(), stopwatch("apply"):
-                    variant = program.apply(patch)
-                with _compiler_faults(), stopwatch("verify"):
-                    why = program.verify(variant.text)
-                judge.check_valid(why)
-                skipped = len(variant.skipped)
-                with _compiler_faults(), stopwatch("build"):
-                    artefact = device.build(variant.text)
+                if artefact is None:
+                    artefact, skipped = self._build(patch, stopwatch, careful=careful)
                 digest = hashlib.sha256(artefact).hexdigest()
                 result = known.get(digest) or self._try(artefact, known, stopwatch, until)
                 if result.verdict is Verdict.MEMORY and self._runner.reused:
@@ -130,6 +127,19 @@ class Trial:
         return msgspec.structs.replace(
             result, artefact=digest, skipped=skipped, seconds=stopwatch.take()
         )
+
+    def _build(self, patch: Patch, stopwatch: Stopwatch, *, careful: bool) -> tuple[bytes, int]:
+        """The artefact of a patch, and how many of its edits could not be applied."""
+        program, device = self._problem.program, self._problem.device
+        if careful:
+            self._rehearse(patch)
+        with _compiler_faults(), stopwatch("apply"):
+            variant = program.apply(patch)
+        with _compiler_faults(), stopwatch("verify"):
+            why = program.verify(variant.text)
+        judge.check_valid(why)
+        with _compiler_faults(), stopwatch("build"):
+            return device.build(variant.text), len(variant.skipped)
 
     def _rehearse(self, patch: Patch) -> None:
         """Build a variant in a child, which may crash."""

@@ -19,7 +19,7 @@ function comparePage(data) {
     return [
       label(n),
       ...(several ? [run.run.workload] : []),
-      best ? h('b', {}, factor(best.interval.value) + ' as fast') : 'none validated',
+      best ? h('b', {}, factor(best.headline.value) + ' as fast') : 'none validated',
       shown ? shown.ratio.toFixed(4) : '–',
       shown ? (shown.exact ? 'exact' : short(shown.error)) : '–',
       shown ? shown.edits : '–',

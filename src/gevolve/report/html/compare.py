@@ -29,7 +29,7 @@ def _run(given: Run | str | Path) -> dict[str, Any]:
         summary = follower.summary(lambda _patch: [])
         found = facts(run)
     kept = (
-        *("status", "evaluations", "seconds", "best", "claim", "candidate"),
+        *("status", "evaluations", "seconds", "best", "claim", "candidate", "nvcc"),
         *("front", "checks", "history"),
     )
     return {"run": found, **{name: summary[name] for name in kept}}

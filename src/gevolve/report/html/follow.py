@@ -106,7 +106,9 @@ class Follower:
             fresh = True
             for name, interval in measured.items():
                 self.standings.measure(parse_id(name), interval)
-        return fresh
+        before = self.standings.nvcc
+        self.standings.compare(self.run.findings)
+        return fresh or before != self.standings.nvcc
 
     def _take(self, row: StoredVariant) -> None:
         self._ahead.add(row.id)
@@ -228,6 +230,7 @@ class Follower:
             "evaluations": evaluations,
             "seconds": seconds,
             "baseline": self._baseline(),
+            "nvcc": msgspec.to_builtins(self.standings.nvcc),
             "best": best and best.id,
             **self._claims(),
             "candidate": candidate and candidate.id,
@@ -276,6 +279,10 @@ class Follower:
             "validated": entry.validated,
             "heldOutError": entry.held_out_error,
             "interval": msgspec.to_builtins(entry.interval),
+            "nvcc": entry.nvcc,
+            "nvccInterval": msgspec.to_builtins(entry.nvcc_interval),
+            "headline": msgspec.to_builtins(entry.headline),
+            "gain": entry.gain,
         }
 
     def _checked(self, id_: int) -> dict[str, Any]:

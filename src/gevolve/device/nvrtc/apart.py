@@ -1,0 +1,48 @@
+"""Compiles in a subprocess: a compiler may hang or crash on a source, and a run must outlive that.
+
+python -m gevolve.device.nvrtc.apart sm_80 kernel.cu -DTILE=32 > kernel.ptx
+"""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from gevolve.device.nvrtc import Built, compile_cuda, version
+from gevolve.errors import CompileError, GevolveError
+
+TIMEOUT = 120.0
+_REFUSED = 3
+
+
+def compile_apart(path: Path, options: Sequence[str], arch: str) -> Built:
+    """What `compile_cuda` gives, or raises, by another process."""
+    command = [sys.executable, "-m", __name__, arch, str(path), *options]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise CompileError(
+            f"NVRTC {version()} was not done with {path.name} after {TIMEOUT:g} s"
+        ) from None
+    if done.returncode == 0:
+        return Built(done.stdout, arch, version())
+    lines = done.stderr.decode(errors="replace").strip().splitlines()
+    if done.returncode == _REFUSED and lines:
+        raise CompileError(lines[-1])
+    raise CompileError(f"NVRTC {version()} ended on {path.name}: {done.returncode}")
+
+
+def main() -> None:
+    """Read a source, write PTX."""
+    arch, path, *options = sys.argv[1:]
+    try:
+        sys.stdout.buffer.write(compile_cuda(Path(path), options, arch).ptx)
+    except GevolveError as error:
+        print(" ".join(str(error).split()), file=sys.stderr)
+        sys.exit(_REFUSED)
+
+
+if __name__ == "__main__":
+    main()

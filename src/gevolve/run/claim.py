@@ -1,0 +1,37 @@
+"""The one rule for what is called a gain, and the words in which every view says it.
+
+A search begins with our own build of the program. Where nvcc's is faster, a variant that only makes up
+for that is no gain to anybody who has nvcc: so a gain is one against the better of both builds, on the
+search cases and on those that the search never used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gevolve.run.findings import Interval, NvccBuild
+
+
+def is_gain(
+    ratio: float, interval: Interval | None, nvcc: float | None, nvcc_interval: Interval | None
+) -> bool:
+    """Whether a variant gains, by its ratios to our unedited build and to nvcc's, if there is one."""
+    ours = interval is not None and max(ratio, interval.high) < 1
+    return ours and (
+        nvcc is None or (nvcc_interval is not None and max(nvcc, nvcc_interval.high) < 1)
+    )
+
+
+def words(interval: Interval, nvcc: Interval | None, build: NvccBuild) -> str:
+    """How long a variant takes beside both builds of the unedited program."""
+    ours = f"{interval.value:.4g}{_bounds(interval)} of the time of gevolve's unedited build"
+    if nvcc is not None:
+        return f"{ours}, {nvcc.value:.4g}{_bounds(nvcc)} of the time of nvcc's"
+    return f"{ours}; nvcc's is not compared: {build.why or 'it was not run on those cases'}"
+
+
+def _bounds(interval: Interval) -> str:
+    if interval.low == interval.high:
+        return ""
+    return f" ({interval.low:.4g} to {interval.high:.4g})"
