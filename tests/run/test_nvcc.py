@@ -103,7 +103,7 @@ def test_nvccs_build_gets_a_verdict_like_any_variant(tmp_path):
 
 
 def test_an_artefact_of_another_compiler_is_judged_in_place_of_the_patchs_own():
-    workload = locate("reduction")
+    workload = locate("tuned/reduction")
     device = workload.device("sim:a100")
     artefact = device.build(workload.load().text)
     broken = artefact.replace(b"add.rn.f32", b"sub.rn.f32").replace(b"add.f32", b"sub.f32")
