@@ -97,7 +97,8 @@ CLAIMS = ("faster", "gain", "improve", "speedup", "best")
 def claims(text):
     """Words that say that something is better, other than that nothing is."""
     text = text.lower().replace("no gain", "").replace("0 with a gain", "")
-    text = text.replace('"best":null', "").replace('"best_exact":null', "")
+    for denial in ('"best":null', '"best_exact":null', '"gain":false'):
+        text = text.replace(denial, "")
     return [word for word in CLAIMS if word in text]
 
 

@@ -53,7 +53,7 @@ def inspect(run: Run | str | Path, variant: str) -> VariantDetail:
     with opened(run) as mine:
         row = mine.variant(variant)
         program = mine.program
-        shown = mine.standings().describe(row)
+        shown = mine.describe(row)
         try:
             skipped = dict(program.apply(row.patch).skipped)
         except PatchError:  # of an edit kind that is not installed here; the rest can be shown

@@ -73,6 +73,9 @@ class Usage:
     launches: int = 0
     gaps: float = 0.0
     """The time between launches, where the device knows it; `time` is without it."""
+    work: tuple[float, ...] = ()
+    """What was executed, where the device counts it: instructions, memory operations, barriers, and the
+    cycles that the compiler has instructions wait. Who does no less of anything is not called faster."""
     memory: int = 0
     """The peak size of all buffers, in bytes."""
     kernels: tuple[str, ...] = ()

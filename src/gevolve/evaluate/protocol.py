@@ -141,6 +141,8 @@ class Timed(msgspec.Struct, frozen=True, tag=True):
     """The unedited program's time, where `time` is relative to that."""
     estimate: float = 0.0
     """The time by the device's formula, if it has one."""
+    work: tuple[float, ...] = ()
+    """What was executed, as in `Usage`."""
 
 
 class Prepared(msgspec.Struct, frozen=True, tag=True):

@@ -46,6 +46,8 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     error: float | None = None
     detail: str = ""
     """One line for people: which case, which value, which signal."""
+    work: tuple[float, ...] = ()
+    """What was executed on all cases, kind by kind, where the device counts it; see `Usage`."""
     spread: float = 0.0
     """The relative uncertainty of `time`; 0 on a deterministic device."""
     artefact: str = ""

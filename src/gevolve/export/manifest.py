@@ -156,7 +156,7 @@ def _evidence(run: Run, row: StoredVariant) -> Evidence:
     unedited = {"search": store.variant(0).evaluation, **store.validations(0)}
     splits = {split: _judged(found, unedited.get(split)) for split, found in mine.items()}
     failed = [split for split, found in mine.items() if not found.ok]
-    shown = run.standings().describe(row)
+    shown = run.describe(row)
     return Evidence(
         validated=shown is not None and shown.interval is not None,
         statement=_statement(row, failed, splits, shown, run.findings.nvcc),

@@ -2,7 +2,7 @@
 
 A search begins with our own build of the program. Where nvcc's is faster, a variant that only makes up
 for that is no gain to anybody who has nvcc: so a gain is one against the better of both builds, on the
-search cases and on those that the search never used.
+search cases and on those that the search never used; and only of what executes less of something.
 """
 
 from __future__ import annotations
@@ -10,7 +10,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gevolve.run.findings import Interval, NvccBuild
+
+
+def does_less(mine: Sequence[float], unedited: Sequence[float]) -> bool:
+    """Whether a variant executes less of anything than the unedited program, as far as was counted.
+
+    One that executes as many instructions, memory operations and barriers or more, and waits as long for
+    them, may look faster for the order in which it does so; that alone is nothing to rely on.
+    """
+    if not mine or not unedited:
+        return True
+    return any(one < other for one, other in zip(mine, unedited, strict=True))
 
 
 def is_gain(

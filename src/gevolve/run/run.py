@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from gevolve.evaluate.evaluator import Evaluator
     from gevolve.program import Program
     from gevolve.run.store import StoredVariant
+    from gevolve.run.summary import VariantSummary
     from gevolve.search import Settings
     from gevolve.workload.base import Split, Workload
 
@@ -165,6 +166,11 @@ class Run:
                 f"wait, or start it again with `gevolve resume {self.folder}`"
             )
         return standings
+
+    def describe(self, row: StoredVariant) -> VariantSummary | None:
+        """A variant as summaries show it; None if it is not `ok`, or nothing to compare it with."""
+        standings = Standings.read(self.store, self.settings)
+        return standings.describe(row) if standings.started else None
 
     def summary(self) -> Summary:
         """What the run has found so far."""

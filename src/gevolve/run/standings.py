@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from gevolve.evaluate.verdict import Evaluation
 from gevolve.patch import Patch
-from gevolve.run.claim import is_gain
+from gevolve.run.claim import does_less, is_gain
 from gevolve.run.findings import Findings, Interval, NvccBuild
 from gevolve.run.store import Store, StoredVariant, format_id, parse_id
 from gevolve.run.summary import VariantSummary
@@ -155,6 +155,7 @@ class Standings:
         nvcc_interval = self._nvcc_intervals.get(id_) if interval else None
         ratio = one.time / self.baseline.time if self.baseline.time else 1.0
         nvcc = ratio / self.nvcc.ratio if self.nvcc.ratio else None
+        less = does_less(one.evaluation.work, self.baseline.evaluation.work)
         return VariantSummary(
             id=format_id(id_),
             time=one.time,
@@ -170,7 +171,8 @@ class Standings:
             large=self._ratio(id_, "large"),
             nvcc=nvcc,
             nvcc_interval=nvcc_interval,
-            gain=is_gain(ratio, interval, nvcc, nvcc_interval),
+            does_less=less,
+            gain=less and is_gain(ratio, interval, nvcc, nvcc_interval),
             patch=str(one.patch),
         )
 

@@ -36,6 +36,9 @@ class VariantSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Its time over that of nvcc's build of the unedited program, if that was judged."""
     nvcc_interval: Interval | None = None
     """The same on the cases of `interval`."""
+    does_less: bool = True
+    """Whether it executes less of anything that the device counts: instructions, memory operations,
+    barriers, stall cycles."""
     gain: bool = False
     """Whether it is faster than the better of both builds, in the search and on unseen cases."""
     patch: str

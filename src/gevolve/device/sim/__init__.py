@@ -13,7 +13,6 @@ address is confined to device memory (`memory`), so that no variant can harm the
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from hashlib import sha256
 from typing import Any, ClassVar, Literal
 
 from gevolve.device.base import Device, Limits
@@ -22,7 +21,7 @@ from gevolve.device.nvrtc import OLDEST
 from gevolve.device.sim.buffer import SimBuffer
 from gevolve.device.sim.gpu import SimGpu
 from gevolve.device.sim.hazards import Watch
-from gevolve.device.sim.machine.fingerprint import fingerprint
+from gevolve.device.sim.machine.fingerprint import module_fingerprint
 from gevolve.device.sim.machine.program import MachineProgram
 from gevolve.device.sim.machine.program import load_ptx as load_machine
 from gevolve.device.sim.program import Program, load
@@ -100,16 +99,7 @@ class Sim(Device):
     def fingerprint(self, artefact: bytes) -> str:
         """A hash of the machine code, which many PTX modules share; "" for PTX, which runs as it is."""
         program = self._load(artefact)
-        # code that is called is not part of a kernel's fingerprint
-        if not isinstance(program, MachineProgram) or program.module.functions:
-            return ""
-        module = program.module
-        digest = sha256(self._arch.encode())
-        for name, kernel in sorted(module.kernels.items()):
-            digest.update(f"{name} {fingerprint(kernel)}\n".encode())
-        for name, data in sorted(module.data.items()):
-            digest.update(name.encode() + b"\0" + data)
-        return digest.hexdigest()
+        return module_fingerprint(program.module) if isinstance(program, MachineProgram) else ""
 
     def cost(self, artefact: bytes, run: Callable[[Any], object], limits: Limits) -> Cost | None:
         """The cycles of a run by kernel and line, if the device is a named GPU."""

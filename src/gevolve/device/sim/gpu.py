@@ -186,6 +186,7 @@ class SimGpu:
             fuel=used.fuel,
             launches=used.launches,
             gaps=gaps,
+            work=self._clock.work if self._clock and timed else (),
             memory=self._memory.most,
             kernels=tuple(self._launched),
             changed=self._memory.changed(),

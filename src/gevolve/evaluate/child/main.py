@@ -169,7 +169,7 @@ def _run(
         if device.deterministic:
             with stopwatch("run"):
                 used = handle.usage()
-            channel.send(Timed(used.time, stopwatch.take(), estimate=used.estimate))
+            channel.send(Timed(used.time, stopwatch.take(), estimate=used.estimate, work=used.work))
             return
     channel.send(_compare_times(stopwatch, problem, artefact, run, comparison))
 

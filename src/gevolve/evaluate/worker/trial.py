@@ -188,6 +188,7 @@ class Trial:
         """Lead a child through the plan; the first fault ends it."""
         times: dict[int, float] = {}
         gaps: dict[int, float] = {}
+        work: dict[int, tuple[float, ...]] = {}
         worst = spread = 0.0
         for run in self._plan:
             checks = self._unedited.checks
@@ -209,6 +210,7 @@ class Trial:
                 # The slower of two runs, so that lucky content of empty memory wins nothing.
                 times[run.case] = max(times.get(run.case, 0.0), timed.time)
                 gaps[run.case] = ran.usage.gaps
+                work[run.case] = timed.work
                 spread = max(spread, timed.spread)
         return Evaluation(
             verdict=Verdict.OK,
@@ -216,6 +218,7 @@ class Trial:
             error=worst,
             spread=spread,
             gaps=sum(gaps.values()),
+            work=tuple(map(sum, zip(*work.values(), strict=True))) if all(work.values()) else (),
         )
 
     def _total(self, times: Mapping[int, float]) -> float:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from gevolve.device.sim.machine import Address, Imm, Pred, Reg, assemble, fingerprint, read
+from gevolve.device.sim.machine.fingerprint import module_fingerprint
 from gevolve.ir.llvm.codegen import to_ptx
 from gevolve.workload.locate import locate
 
@@ -119,3 +120,15 @@ def test_the_same_ptx_in_other_words():
     )
     assert fingerprint(one) == fingerprint(two)
     assert fingerprint(one) != fingerprint(three)
+
+
+def test_functions_of_a_module_count_if_something_calls_them():
+    module = read(assemble(to_ptx(locate("tuned/reduction").load().text), "sm_80"))
+    ((name, function),) = module.functions.items()
+    other = replace(function, instructions=function.instructions[1:])
+    changed = replace(module, functions={name: other})
+    assert module_fingerprint(changed) == module_fingerprint(module)  # nothing calls it
+    calls = {n: replace(k, calls=frozenset({name})) for n, k in module.kernels.items()}
+    assert module_fingerprint(replace(changed, kernels=calls)) != module_fingerprint(
+        replace(module, kernels=calls)
+    )

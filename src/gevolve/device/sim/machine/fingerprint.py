@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from gevolve.device.sim.machine.cubin import Kernel
+from gevolve.device.sim.machine.cubin import Cubin, Kernel
 from gevolve.device.sim.machine.instruction import (
     PT,
     RZ,
@@ -74,6 +74,30 @@ _SWAPPED = {
     "IADD3": 3,
 }
 """How many sources, the first ones, may change places."""
+
+
+def module_fingerprint(module: Cubin) -> str:
+    """A digest of all that a module's kernels run and read.
+
+    Functions with a place of their own are in it, register by register, if any kernel can get there:
+    the assembler leaves some in a module that nothing calls.
+    """
+    digest = hashlib.sha256(module.arch.encode())
+    for name, kernel in sorted(module.kernels.items()):
+        digest.update(f"{name} {fingerprint(kernel)}\n".encode())
+    if any(
+        kernel.calls or any(map(_leaves, kernel.instructions)) for kernel in module.kernels.values()
+    ):
+        for name, function in sorted(module.functions.items()):
+            names = _Names((), fixed=True)
+            digest.update(
+                f"{name} {function.start} {function.registers} {function.stack}\n".encode()
+            )
+            for instruction in _without_padding(function.instructions):
+                digest.update(names.text(instruction, function.start).encode())
+    for name, data in sorted(module.data.items()):
+        digest.update(name.encode() + b"\0" + data)
+    return digest.hexdigest()
 
 
 def fingerprint(kernel: Kernel) -> str:

@@ -76,6 +76,11 @@ class Clock:
         return sum((timing.cycles for timing in self._timings), 0.0)
 
     @property
+    def work(self) -> tuple[float, ...]:
+        """What all launches executed, kind by kind; () where they were not replayed."""
+        return tuple(map(sum, zip(*(timing.work for timing in self.timings), strict=True)))
+
+    @property
     def estimate(self) -> float:
         """The same by the formula alone."""
         self._settle()

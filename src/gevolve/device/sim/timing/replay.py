@@ -7,7 +7,7 @@ import numpy as np
 
 from gevolve.device.base import Array
 from gevolve.device.sim.timing.breakdown import KINDS, Counters, by_line, total
-from gevolve.device.sim.timing.code import Code
+from gevolve.device.sim.timing.code import ROLES, Code
 from gevolve.device.sim.timing.estimate import SUMMARY, TRAFFIC, estimate
 from gevolve.device.sim.timing.gpu import Gpu, encode, l1_sets
 from gevolve.device.sim.timing.occupancy import Occupancy
@@ -69,6 +69,8 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     """Warp instructions of the whole launch."""
     share: float = 1.0
     """The part of them that was replayed; the rest is taken to be like it."""
+    work: tuple[float, ...] = ()
+    """Warp instructions, those of them that access memory and that are barriers, and cycles of stalls."""
     traffic: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     """Counts of what was replayed: `TRAFFIC`."""
 
@@ -170,8 +172,17 @@ class Replay:
             registers=self._registers,
             instructions=self._instructions,
             share=self._share,
+            work=self._work(),
             traffic={name: int(self._summary[name]) for name in TRAFFIC},
         )
+
+    def _work(self) -> tuple[float, ...]:
+        """What the whole launch executes, if what was not recorded is like what was."""
+        each = np.repeat(self._runs, self._code.spans["count"]).astype(float)
+        ops = self._code.ops
+        memory, barrier = (ops["role"] == ROLES.index(name) for name in ("memory", "barrier"))
+        counts = each.sum(), each[memory].sum(), each[barrier].sum(), (each * ops["stall"]).sum()
+        return tuple(float(count) * self._more for count in counts)
 
     def _rest(self, call: _Replay) -> float:
         """Cycles of what was not recorded: it goes on at the pace of the middle third of what was."""
