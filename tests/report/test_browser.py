@@ -8,7 +8,10 @@ import pytest
 from benchmarks.synthetic.runs import Maker, make, nasty
 from gevolve.report.html.build import report
 from gevolve.report.watch import Feed, _Handler, _Server
+from gevolve.results.page import page as suite_page
+from gevolve.results.table import tabulate
 from tests.report.browser import Browser, find_chromium
+from tests.results.made import outcome
 
 pytestmark = [
     pytest.mark.skipif(find_chromium() is None, reason="needs chromium (Debian: chromium)"),
@@ -52,6 +55,25 @@ def test_draws_every_view(browser, page):
     for drawing in ("#progress svg", "#change .node", "#change .edge", "#change .diff-row"):
         assert browser.run(f"document.querySelectorAll('{drawing}').length"), drawing
     assert browser.run("document.querySelectorAll('.code-row.touched').length")
+
+
+def test_a_measurement_draws_a_bar_and_a_line_for_each_workload(browser, tmp_path):
+    table = tabulate(
+        [
+            outcome(name, gain, seed, preset=preset)
+            for name, gain in (("papers/nn", 0.5), ("papers/scan", 0.0))
+            for preset in ("default", "paper")
+            for seed in (0, 1)
+        ]
+    )
+    file = tmp_path / "index.html"
+    file.write_text(suite_page(table))
+    browser.open(file.as_uri())
+    browser.wait("document.querySelectorAll('#gains svg rect').length")
+    assert browser.run("document.querySelectorAll('#gains svg rect').length") == 4
+    assert browser.run("document.querySelectorAll('#table-1 tbody tr').length") == 4
+    assert "25 %" in browser.run("document.querySelector('.hero .big').textContent")
+    assert browser.run("document.querySelectorAll('#edits-0 ol.edits li').length") == 2
 
 
 def test_an_address_selects_and_a_key_does(browser, page):

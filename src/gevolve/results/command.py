@@ -13,11 +13,13 @@ from rich.console import Console
 
 from gevolve.errors import OptionError
 from gevolve.export.files import write_text
+from gevolve.results.compare import compare
+from gevolve.results.page import page
 from gevolve.results.plan import plan
 from gevolve.results.process import Budget
 from gevolve.results.schedule import run_all
 from gevolve.results.table import Table, read_table
-from gevolve.results.view import SuiteView, render
+from gevolve.results.view import SuiteView, compared, render
 from gevolve.workload.catalog import GROUPS
 
 TABLE, PAGE = "table.json", "index.html"
@@ -99,10 +101,40 @@ def show(results: Results, /, *, json: Json = False) -> None:
     _show(_write(results), json=json)
 
 
+@app.command(name="compare")
+def compare_(before: Results, after: Results, /, *, json: Json = False) -> None:
+    """Compare two results folders, or tables in JSON: what became better or worse beyond noise.
+
+    The exit code is 1 if the search became worse, or a workload lost its result.
+
+    Parameters
+    ----------
+    before
+        A results folder, or a table.json.
+    after
+        Another one.
+
+    """
+    found = compare(read_table(before), read_table(after))
+    if json:
+        print(msgspec.json.encode(found).decode())
+    else:
+        _console().print(compared(found))
+    if found.worse:
+        sys.exit(1)
+
+
+def _console() -> Console:
+    """Where tables go; a file has room for all columns."""
+    console = Console()
+    return console if console.is_terminal else Console(width=160)
+
+
 def _write(results: Path) -> Table:
     table = read_table(results)
     if results.is_dir():
         write_text(results / TABLE, table.json())
+        write_text(results / PAGE, page(table))
     return table
 
 
@@ -110,7 +142,5 @@ def _show(table: Table, *, json: bool) -> None:
     if json:
         print(msgspec.json.encode(table).decode())
     else:
-        console = Console()
-        if not console.is_terminal:
-            console = Console(width=160)
+        console = _console()
         console.print(render(table, width=console.width))

@@ -13,11 +13,12 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from gevolve.report.terminal import clock, number
-from gevolve.results.table import SPLITS
+from gevolve.results.table import SPLITS, Spread
 
 if TYPE_CHECKING:
+    from gevolve.results.compare import Comparison
     from gevolve.results.schedule import Progress
-    from gevolve.results.table import Gains, Mean, Part, Row, Spread, Table
+    from gevolve.results.table import Gains, Mean, Part, Row, Table
 
 LINE_SECONDS = 60.0
 """Without a terminal, one line of progress is printed this often."""
@@ -111,7 +112,7 @@ def render(table: Table, *, width: int = NARROW) -> RenderableType:
             for row in part.rows
             for why in row.failed
         ]
-    rows.append(Text(_note(table), style="dim"))
+    rows.append(Text(note(table), style="dim"))
     if table.unfinished:
         words = f"{table.unfinished} runs are not finished; the same command goes on with them"
         rows.append(Text(words, style="yellow"))
@@ -182,7 +183,37 @@ def _words(row: Row) -> Text:
     return text
 
 
-def _note(table: Table) -> str:
+_COLORS = {"better": "green", "worse": "red", "same": "dim", "unclear": ""}
+
+
+def compared(found: Comparison) -> RenderableType:
+    """What changed between two measurements."""
+    grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for heading in ("workload", "device", "preset"):
+        grid.add_column(heading, style="cyan", no_wrap=True)
+    for heading in ("before", "after", "speed after / before"):
+        grid.add_column(heading, justify="right", no_wrap=True)
+    grid.add_column("all seeds")
+    for one in sorted(found.changes, key=lambda one: (one.ratio, one.workload)):
+        seeds = (spread_text(Spread.of(gains)) for gains in (one.before, one.after))
+        word = Text(one.verdict, style=_COLORS[one.verdict])
+        grid.add_row(one.workload, one.device, one.preset, *seeds, f"{one.ratio:.3f}", word)
+    rows: list[RenderableType] = [grid, Text()]
+    rows += [Text(f"{name}: a result before, none after", style="red") for name in found.lost]
+    words = {
+        "better": "Better beyond noise",
+        "worse": "Worse beyond noise",
+        "same": "Every run gave the same",
+        "unclear": "No change beyond noise",
+    }[found.verdict]
+    said = f"{words}: {found.ratio:.3f} of the speed before, on average over {len(found.changes)}"
+    chance = f"; by chance alone as much would come up with p = {found.chance:.3g}"
+    rows.append(Text(said + chance, style=_COLORS[found.verdict] or "bold"))
+    return Group(*rows)
+
+
+def note(table: Table) -> str:
+    """How the table is to be read."""
     tolerances = sorted({one.tolerance for one in table.outcomes if one.time})
     allowed = ", ".join(f"{100 * one:g} %" for one in tolerances)
     return (

@@ -155,6 +155,7 @@ function begin() {
     redrawAll();
   });
   if (data.kind === 'compare') page.append(...comparePage(data), footer());
+  else if (data.kind === 'suite') page.append(...suitePage(data), footer());
   else if (data.live) {
     document.body.append(
       h('div', { class: 'lost-note', role: 'alert' }, 'No answer from gevolve watch. Trying again.'),

@@ -17,7 +17,7 @@ import msgspec
 
 SCRIPTS = (
     *("core.js", "charts.js", "plane.js", "cloud.js", "front.js", "headline.js", "views.js"),
-    *("change.js", "run.js", "compare.js", "main.js"),
+    *("change.js", "run.js", "compare.js", "suite.js", "main.js"),
 )
 """In the order in which they build on each other."""
 _ICON = (
