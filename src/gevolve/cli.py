@@ -94,11 +94,12 @@ def resume_(
     evals: int | None = None,
     time: float | None = None,
     workers: Workers = None,
+    cluster: str | None = None,
     json: Json = False,
 ) -> None:
     """Go on with a run that was stopped, or give it more budget.
 
-    The result is that of a run that was never interrupted.
+    The result is that of a run that was never interrupted, wherever it goes on.
 
     Parameters
     ----------
@@ -106,10 +107,12 @@ def resume_(
         A new limit for all evaluations of the run.
     time
         A new limit for all its seconds.
+    cluster
+        Where workers run, if not here: ray, auto, HOST:PORT or ray://HOST:PORT.
 
     """
     with LiveView() as view:
-        found = resume(run, evals=evals, time=time, workers=workers, watch=view)
+        found = resume(run, evals=evals, time=time, workers=workers, cluster=cluster, watch=view)
     _print(found, summary(found), json=json)
 
 

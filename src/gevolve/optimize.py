@@ -1,5 +1,7 @@
 """Starts a search, or goes on with one: what ``gevolve run`` and ``gevolve resume`` do."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -9,7 +11,9 @@ import msgspec
 
 from gevolve.analyze.conclude import conclude
 from gevolve.analyze.session import Session
+from gevolve.device.registry import placement
 from gevolve.errors import OptionError
+from gevolve.evaluate.dispatcher.cluster import PACKAGES, Cluster
 from gevolve.run.config import Config
 from gevolve.run.loop import Loop, Watch
 from gevolve.run.options import Options
@@ -40,9 +44,12 @@ def optimize(
         raise OptionError("give either an Options object or single options, not both")
     options = options or Options.of(more)
     chosen = workload if isinstance(workload, Workload) else locate(str(workload))
-    with Run.create(
-        Path(options.out or _new_folder(chosen.name)), _config(chosen, options), chosen
-    ) as run:
+    config = _config(chosen, options)
+    with (
+        _connected(options.cluster, config) as cluster,
+        Run.create(Path(options.out or _new_folder(chosen.name)), config, chosen) as run,
+    ):
+        run.cluster = cluster
         return _search(run, watch)
 
 
@@ -52,15 +59,29 @@ def resume(
     evals: int | None = None,
     time: float | None = None,
     workers: int | None = None,
+    cluster: str | None = None,
     watch: Watch | None = None,
 ) -> Summary:
-    """Go on with a run until its budget, or a new one, is used."""
+    """Go on with a run until its budget, or a new one, is used; here, or on any cluster."""
     with Run.open(folder, writable=True) as run:
         if evals is not None or time is not None:
             run.config = msgspec.structs.replace(run.config, evals=evals, time=time)
         if workers is not None:
             run.config = msgspec.structs.replace(run.config, workers=workers)
-        return _search(run, watch)
+        with _connected(cluster, run.config) as run.cluster:
+            return _search(run, watch)
+
+
+@contextmanager
+def _connected(address: str | None, config: Config) -> Generator[Cluster | None]:
+    """The cluster at an address, if one is wanted; before anything is written."""
+    if address is None:
+        yield None
+        return
+    packages = PACKAGES[config.ir]
+    needs = placement(config.device)
+    with Cluster(address, workers=config.workers, needs=needs, packages=packages) as cluster:
+        yield cluster
 
 
 def _config(workload: Workload, options: Options) -> Config:

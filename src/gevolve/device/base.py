@@ -9,7 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -177,6 +177,16 @@ class Gpu(Handle, Protocol):
         ...
 
 
+class Placement(NamedTuple):
+    """What a worker on a cluster needs, and the model that it opens there."""
+
+    model: str
+    gpus: int = 0
+    """GPUs of its own; without one it needs a core."""
+    most: int | None = None
+    """How many workers there may be; None for as many as there is room for."""
+
+
 class Device(ABC):
     """Builds artefacts from IR text, and runs them. Subclass it to bring a device of your own.
 
@@ -227,6 +237,12 @@ class Device(ABC):
     def workers(cls, model: str) -> list[str]:  # noqa: ARG003  (for subclasses)
         """The model for each worker, if the device limits their number; [] if it does not."""
         return []
+
+    @classmethod
+    def placement(cls, model: str) -> Placement:
+        """What each worker on a cluster needs; by default a core."""
+        limited = cls.workers(model)
+        return Placement(limited[0] if limited else model, most=len(limited) or None)
 
     @abstractmethod
     def build(self, text: str) -> bytes:

@@ -11,7 +11,7 @@ Then ``--device abacus`` creates ``Abacus("")`` and ``--device abacus:large`` ``
 
 from importlib.metadata import EntryPoint
 
-from gevolve.device.base import Device
+from gevolve.device.base import Device, Placement
 from gevolve.errors import DeviceError, GevolveError
 from gevolve.plugins import find_plugins, load_plugin
 
@@ -40,6 +40,15 @@ def worker_devices(name: str) -> list[str]:
     if not _is_family(family):  # a workload may bring a device of its own
         return []
     return [_join(family, one) for one in _family(family).workers(model)]
+
+
+def placement(name: str) -> Placement:
+    """What a worker on a cluster needs, and the whole name of the device that it opens there."""
+    family, _, model = name.partition(":")
+    if not _is_family(family):  # a workload may bring a device of its own
+        return Placement(name)
+    found = _family(family).placement(model)
+    return found._replace(model=_join(family, found.model))
 
 
 def devices() -> list[tuple[str, str]]:

@@ -1,15 +1,16 @@
 """The interface of evaluators: patches go in, evaluations come out in whatever order they finish."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator
 from typing import Self
 
-from gevolve.evaluate.protocol import Baseline
+from gevolve.evaluate.protocol import Baseline, NodeStatus
 from gevolve.evaluate.verdict import Evaluation
 from gevolve.patch import Patch
 from gevolve.workload.base import Split
 
-__all__ = ["Baseline", "Evaluator"]
+__all__ = ["Baseline", "Evaluator", "NodeStatus"]
 
 
 class Evaluator(ABC):
@@ -39,6 +40,16 @@ class Evaluator(ABC):
 
         More patches may be submitted between two results; the same iterator yields them too.
         """
+
+    @property
+    def ahead(self) -> int:
+        """How many patches should be outstanding: enough to keep it busy, few to wait for at the end."""
+        return 3 * len(os.sched_getaffinity(0))
+
+    @property
+    def nodes(self) -> list[NodeStatus]:
+        """The machines of a cluster and what they have done; none if all is done on this one."""
+        return []
 
     @abstractmethod
     def close(self) -> None:

@@ -28,6 +28,10 @@ _MAX_FAILED_STARTS = 3
 """This many workers in a row may be killed before one is ready."""
 _SETUP = 1900.0
 """Seconds that a worker may take to prepare a split."""
+_AHEAD = 3
+"""Patches submitted for each worker: enough to keep it busy, few to wait for when stopping."""
+_NEWS = 20_000
+"""At most so many known evaluations go along with one job, so that its frame is not too long."""
 _MARGIN = 0.5
 """Seconds after the deadline within which a worker must report a timeout itself."""
 
@@ -53,14 +57,14 @@ class Pool(Evaluator):
     `tolerance` is the error up to which a variant is `ok` (at least the workload's `rounding`).
     `patience` is the least number of seconds that a variant is given. `known` holds earlier
     evaluations with the same workload, device and tolerance: their artefacts are not run again.
-    `program` saves loading the workload's program, and `draw` is the seed of the fresh cases.
+    `program`, or its text, saves loading it, and `draw` is the seed of the fresh cases.
     """
 
     def __init__(
         self,
         workload: Workload | Location,
         *,
-        program: Program | None = None,
+        program: Program | str | None = None,
         device: str = "sim",
         workers: int = 1,
         tolerance: float | None = None,
@@ -76,7 +80,7 @@ class Pool(Evaluator):
                 " put that part under `if __name__ == '__main__':`"
             )
         spec = workload if isinstance(workload, Location) else location_of(workload)
-        text = (program or spec.build().load()).text
+        text = program if isinstance(program, str) else (program or spec.build().load()).text
         self._devices = worker_devices(device) or [device] * workers
         self._start = Start(spec, device, text, tolerance, patience, draw, sys.path.copy())
         self._baselines: dict[Split, Baseline] = {}
@@ -89,7 +93,7 @@ class Pool(Evaluator):
         self._known: set[tuple[Split, str]] = set()
         self._learnt: list[tuple[Split, Evaluation]] = []
         for split, evaluation in known:
-            self._learn(split, evaluation)
+            self.learn(split, evaluation)
         self._closed = False
         self._selector = DefaultSelector()
         self._workers: list[_Worker] = []
@@ -126,6 +130,12 @@ class Pool(Evaluator):
         self._outstanding += 1
         self._hand_out()
 
+    def learn(self, split: Split, evaluation: Evaluation) -> None:
+        """Take note of an evaluation: workers that are given its artefact do not run it."""
+        if evaluation.reusable and (split, evaluation.artefact) not in self._known:
+            self._known.add((split, evaluation.artefact))
+            self._learnt.append((split, msgspec.structs.replace(evaluation, skipped=0, seconds={})))
+
     def results(self) -> Iterator[tuple[Hashable, Evaluation]]:
         """Yield evaluations as they finish, in any order, until none is outstanding."""
         while self._outstanding or self._done:
@@ -134,6 +144,11 @@ class Pool(Evaluator):
                 yield self._done.popleft()
             if self._outstanding:
                 self._step()
+
+    @property
+    def ahead(self) -> int:
+        """Three for each worker."""
+        return _AHEAD * len(self._devices)
 
     def close(self) -> None:
         """End all workers and drop what is outstanding."""
@@ -174,10 +189,10 @@ class Pool(Evaluator):
             case Baseline(split=split):
                 self._failed_starts = 0
                 worker.ready.add(split)
-                _check_agreement(self._baselines.setdefault(split, message), message)
+                check_agreement(self._baselines.setdefault(split, message), message)
             case _:
                 task = worker.tasks.popleft()
-                self._learn(task.split, message.evaluation)
+                self.learn(task.split, message.evaluation)
                 self._finish(task, message.evaluation)
 
     def _hand_out(self) -> None:
@@ -193,8 +208,8 @@ class Pool(Evaluator):
             worker.since = time.monotonic()
         worker.asked.add(task.split)
         worker.tasks.append(task)
-        news = self._learnt[worker.told :]
-        worker.told = len(self._learnt)
+        news = self._learnt[worker.told : worker.told + _NEWS]
+        worker.told += len(news)
         careful = task.tries > 0
         job = Job(task.number, task.patch, task.split, news, careful, task.artefact)
         self._send(worker, job)
@@ -213,11 +228,6 @@ class Pool(Evaluator):
     def _finish(self, task: _Task, evaluation: Evaluation) -> None:
         self._outstanding -= 1
         self._done.append((task.key, evaluation))
-
-    def _learn(self, split: Split, evaluation: Evaluation) -> None:
-        if evaluation.reusable and (split, evaluation.artefact) not in self._known:
-            self._known.add((split, evaluation.artefact))
-            self._learnt.append((split, msgspec.structs.replace(evaluation, skipped=0, seconds={})))
 
     # --- workers come and go ---------------------------------------------------------------------
 
@@ -270,7 +280,7 @@ class Pool(Evaluator):
             raise EvaluationError("the evaluator is closed; make a new one")
 
 
-def _check_agreement(first: Baseline, other: Baseline) -> None:
+def check_agreement(first: Baseline, other: Baseline) -> None:
     """All workers must see the same workload, or their evaluations cannot be compared."""
     if _comparable(first) == _comparable(other):
         return

@@ -8,7 +8,7 @@ is taken for a message.
 import re
 import struct
 from collections.abc import Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 import numpy as np
@@ -111,6 +111,28 @@ class Refused(msgspec.Struct, frozen=True, tag=True):
 
     kind: str
     message: str
+
+
+# --- from a cluster ------------------------------------------------------------------------------
+
+
+class NodeStatus(msgspec.Struct, kw_only=True):
+    """A machine of a cluster, as live views show it."""
+
+    name: str
+    state: Literal["starting", "working", "left out", "lost"] = "starting"
+    why: str = ""
+    """Why it is left out or lost, in one line."""
+    workers: int = 0
+    """How many of them are ready."""
+    evaluations: int = 0
+    """Verdicts that came from it."""
+    rate: float = 0.0
+    """Verdicts a second, lately."""
+    lost: int = 0
+    """Patches that it had when it, or one of its workers, was lost; others judged them."""
+    repeated: int = 0
+    """Patches that it was too slow with, which were given to another worker as well."""
 
 
 # --- from a child to its worker ------------------------------------------------------------------

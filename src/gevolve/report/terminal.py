@@ -17,6 +17,7 @@ from gevolve.run.claim import words
 
 if TYPE_CHECKING:
     from gevolve.analyze.inspect import VariantDetail
+    from gevolve.evaluate.protocol import NodeStatus
     from gevolve.run.findings import Interval
     from gevolve.run.loop import Progress
     from gevolve.run.summary import Summary, VariantSummary
@@ -165,8 +166,27 @@ def panel(progress: Progress) -> Panel:
         curve = sparkline([1 / ratio for ratio in progress.curve if ratio > 0], 32)
         rows += [Text(curve, style="green"), Text()]
         rows.append(front_table(progress.front, limit=6))
+    if progress.nodes:
+        rows += [Text(), node_table(progress.nodes, limit=8)]
     title = f"gevolve  [bold]{progress.workload}[/] on {progress.device}, seed {progress.seed}"
     return Panel(Group(*rows), title=title, title_align="left", box=box.ROUNDED, padding=(0, 1))
+
+
+def node_table(nodes: list[NodeStatus], *, limit: int) -> Table:
+    """The machines of a cluster: which work, at what rate, what was lost and repeated."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column("node", style="cyan", no_wrap=True)
+    for name in ("workers", "judged", "rate", "lost", "repeated"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("")
+    order = sorted(nodes, key=lambda node: (-node.rate, node.name))
+    for node in order[:limit]:
+        state = "" if node.state == "working" else f"{node.state}: {node.why}".rstrip(": ")
+        cells = (node.workers, node.evaluations, f"{node.rate:.1f}/s", node.lost, node.repeated)
+        table.add_row(node.name, *map(str, cells), Text(state, style="yellow"))
+    if len(order) > limit:
+        table.add_row(f"[dim]… {len(order) - limit} more[/]")
+    return table
 
 
 def _candidate(entry: VariantSummary) -> Text:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from gevolve.errors import StoreError
+from gevolve.evaluate.protocol import NodeStatus
 from gevolve.patch import Patch
 from gevolve.run.nvcc import compare_with_nvcc
 from gevolve.run.standings import Standings
 from gevolve.run.summary import VariantSummary
-from gevolve.search import Problem, load_search
+from gevolve.search import Problem, search_kind
 from gevolve.search.individual import admit
 
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from gevolve.evaluate.verdict import Evaluation
     from gevolve.run.run import Run
     from gevolve.search import Search
-
-AHEAD = 3
-"""Patches submitted for each worker: enough to keep it busy, few to wait for when stopping."""
 
 
 @dataclass(slots=True)
@@ -47,8 +45,12 @@ class Progress:
     front: list[VariantSummary] = field(default_factory=list[VariantSummary])
     curve: list[float] = field(default_factory=list[float])
     """The best ratio after each generation."""
+    nodes: list[NodeStatus] = field(default_factory=list[NodeStatus])
+    """The machines of a cluster, if there is one."""
 
 
+NODES = 2.0
+"""Seconds after which the nodes of a cluster are written down again."""
 Watch: TypeAlias = Callable[[Progress], None]
 
 
@@ -64,6 +66,7 @@ class Loop:
         self._began = time.monotonic()
         self._resumed_at = 0
         self._stop = threading.Event()
+        self._next_nodes = 0.0
         config = run.config
         self._progress = Progress(config.workload, config.device, config.seed, config.budget)
         self.show("starting workers")
@@ -82,6 +85,7 @@ class Loop:
         compare_with_nvcc(self._run, evaluator)
         self.standings = Standings.read(self._store, self._run.settings)
         self._resumed_at = self.standings.verdicts.total()
+        self._progress.nodes = self._store.get("nodes", list[NodeStatus], [])
         self._store.set("status", "stopped")  # what it is if this process is killed
         return self._generations(evaluator)
 
@@ -102,7 +106,7 @@ class Loop:
     def _start(self) -> tuple[Search, int]:
         """A new search, or the one whose state is in the store; with its number of generations."""
         run, store = self._run, self._store
-        algorithm = load_search(run.config.search)
+        algorithm = search_kind(run.config.search, run.settings)
         problem = Problem(
             program=run.program,
             profile=store.get("profile", dict[str, float], {}) or None,
@@ -158,12 +162,11 @@ class Loop:
     ) -> None:
         """Have the wanted patches judged that are not yet, unless time runs out or someone stops."""
         queue = [id_ for id_ in wanted if id_ not in judged][::-1]
-        ahead = AHEAD * self._run.config.cores
         outstanding = 0
 
         def submit() -> int:
             count = 0
-            while queue and outstanding + count < ahead and not self._over():
+            while queue and outstanding + count < evaluator.ahead and not self._over():
                 id_ = queue.pop()
                 evaluator.submit(id_, wanted[id_])
                 count += 1
@@ -175,8 +178,17 @@ class Loop:
             judged[key] = evaluation
             self._store.add([(wanted[key], evaluation, generation)])
             self.standings.add(key, wanted[key], evaluation)
+            self._keep_nodes(evaluator)
             self.show("searching")
             outstanding += submit() - 1
+
+    def _keep_nodes(self, evaluator: Evaluator) -> None:
+        """Keep what the nodes of a cluster have done where other processes find it, now and then."""
+        now = time.monotonic()
+        if now >= self._next_nodes and (evaluator.nodes or self._progress.nodes):
+            self._next_nodes = now + NODES
+            self._progress.nodes = evaluator.nodes
+            self._store.set("nodes", evaluator.nodes)
 
     def show(self, stage: str) -> None:
         """Tell whoever watches how far the run is."""

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from cyclopts import Parameter
 
 from gevolve.errors import OptionError
+from gevolve.evaluate.dispatcher.cluster import check_address
 from gevolve.search import PRESETS
 
 
@@ -26,9 +27,13 @@ class Options:
     seed: int = 0
     """Where the random numbers start: the same seed gives the same run."""
     workers: int | None = None
-    """Processes that judge variants; one for each core if not given."""
+    """Processes that judge variants; one for each core, or for each GPU, if not given."""
+    cluster: str | None = None
+    """Where they run, if not here: ray (a cluster of its own), auto, HOST:PORT or ray://HOST:PORT."""
     population: int | None = None
     """Variants that live at once; the preset's if not given."""
+    islands: int | None = None
+    """Searches side by side that exchange their best; each has a population. For large budgets."""
     tolerance: float | None = None
     """The largest error of a kernel's variant, by default its rounding; how much larger than the
     unedited program's a model's may be, by default 0.02."""
@@ -64,6 +69,8 @@ class Options:
             raise OptionError(f"--seed is {self.seed}; it must be 0 or more")
         if self.workers is not None and not 1 <= self.workers <= 1024:
             raise OptionError(f"--workers is {self.workers}; it must be from 1 to 1024")
+        if self.cluster is not None:
+            check_address(self.cluster)
         if self.population is not None and not 4 <= self.population <= 100_000:
             raise OptionError(f"--population is {self.population}; it must be from 4 to 100000")
         if self.tolerance is not None and not 0 <= self.tolerance < math.inf:
@@ -75,10 +82,9 @@ class Options:
 
     @property
     def chosen_settings(self) -> dict[str, Any]:
-        """All settings of the search that the user chose, `population` among them."""
-        if self.population is None:
-            return dict(self.settings)
-        return {**self.settings, "population": self.population}
+        """All settings of the search that the user chose, those with options of their own too."""
+        own = {"population": self.population, "islands": self.islands}
+        return {**self.settings, **{name: one for name, one in own.items() if one is not None}}
 
 
 def parse_setting(text: str) -> tuple[str, Any]:

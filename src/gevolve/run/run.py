@@ -16,12 +16,13 @@ import shlex
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
 from gevolve.errors import MissingPackageError, SourceError, StoreError
 from gevolve.evaluate.pool import Pool
+from gevolve.evaluate.ray import RayEvaluator
 from gevolve.ir import restore
 from gevolve.run.config import Config
 from gevolve.run.findings import Findings
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from gevolve.device.base import Device
+    from gevolve.evaluate.dispatcher.cluster import Cluster
     from gevolve.evaluate.evaluator import Evaluator
     from gevolve.program import Program
     from gevolve.run.store import StoredVariant
@@ -52,6 +54,8 @@ class Run:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.findings = Findings(store)
+        self.cluster: Cluster | None = None
+        """Where variants are judged, if not on this machine."""
         self._loaded = False
         """Whether the program is known to be what its source gives."""
 
@@ -147,15 +151,16 @@ class Run:
         self.load_program()
         search: Split = "search"
         judged = () if device else self.store.evaluations()
-        return Pool(
-            self.config.location,
-            program=self.program,
-            device=device or self.config.device,
-            workers=workers or self.config.cores,
-            tolerance=self.config.tolerance,
-            draw=self.findings.draw if draw is None else draw,
-            known=((search, row.evaluation) for row in judged),
-        )
+        options: dict[str, Any] = {
+            "program": self.program,
+            "device": device or self.config.device,
+            "tolerance": self.config.tolerance,
+            "draw": self.findings.draw if draw is None else draw,
+            "known": ((search, row.evaluation) for row in judged),
+        }
+        if self.cluster is not None and not device:
+            return RayEvaluator(self.config.location, cluster=self.cluster, **options)
+        return Pool(self.config.location, workers=workers or self.config.cores, **options)
 
     def standings(self) -> Standings:
         """The verdicts and the front so far."""

@@ -3,7 +3,7 @@
 from gevolve.search.base import Problem, Search
 from gevolve.search.evolution import Nsga2Search
 from gevolve.search.individual import Individual, front
-from gevolve.search.registry import load_search, make_settings
+from gevolve.search.registry import load_search, make_settings, search_kind
 from gevolve.search.settings import PRESETS, Settings
 
 __all__ = [
@@ -16,4 +16,5 @@ __all__ = [
     "front",
     "load_search",
     "make_settings",
+    "search_kind",
 ]

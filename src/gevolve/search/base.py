@@ -71,3 +71,20 @@ class Search(ABC):
         judged: Iterable[tuple[Patch, Evaluation]],
     ) -> Self:
         """Go on from a state, given all that was told until then, in any order."""
+
+    # --- what a search must offer to be one of several islands
+
+    def emigrants(self, count: int) -> list[tuple[Patch, Evaluation]]:
+        """The best that it has, as guests for another search."""
+        raise NotImplementedError
+
+    def observe(
+        self,
+        judged: Iterable[tuple[Patch, Evaluation]],
+        guests: Iterable[tuple[Patch, Evaluation]],
+    ) -> None:
+        """Take note of what others had judged, not to ask for it again, and of guests among it.
+
+        It happens between `tell` and `ask`. What was observed counts as told when it is restored.
+        """
+        raise NotImplementedError

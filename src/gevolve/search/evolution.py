@@ -25,7 +25,15 @@ from gevolve.search import nsga2
 from gevolve.search.base import Problem, Search
 from gevolve.search.credit import Credit, pick
 from gevolve.search.crossover import CROSSOVERS
-from gevolve.search.individual import Individual, admit, front, points, survivors
+from gevolve.search.individual import (
+    Individual,
+    admit,
+    essence,
+    front,
+    improves,
+    points,
+    survivors,
+)
 from gevolve.search.mutation import append, mutate
 from gevolve.search.opening import Opening, OpeningState
 from gevolve.search.settings import Settings
@@ -80,7 +88,7 @@ class Nsga2Search(Search):
         self._kinds = settings.drawn_kinds(problem.program.kinds, problem.program.paper_kinds)
         self._credit = Credit(self._kinds, settings.kind_floor)
         self._stale = 0
-        self._judged = {_essence(unedited.patch)}
+        self._judged = {essence(unedited.patch)}
         self._asked: list[Birth] | None = None
         self._opening = self._open(self._kinds)
 
@@ -142,10 +150,10 @@ class Nsga2Search(Search):
             raise ValueError(f"{len(births)} patches were asked for, {len(evaluations)} told")
         judged: list[Individual | None] = []
         for birth, evaluation in zip(births, evaluations, strict=True):
-            self._judged.add(_essence(birth.patch))
+            self._judged.add(essence(birth.patch))
             child = admit(birth.patch, evaluation, self._settings)
             judged.append(child)
-            self._credit.record(birth.kinds, paid=_improves(child, birth.parents))
+            self._credit.record(birth.kinds, paid=improves(child, birth.parents))
         born = [child for child in judged if child is not None]
         if not self._opening.over:
             self._opening.tell([birth.patch for birth in births], judged)
@@ -154,6 +162,29 @@ class Nsga2Search(Search):
         self._stale = self._stale + 1 if np.array_equal(points(self._front), before) else 0
         self._population = survivors(self._population + born, self._settings)
         self._generation += 1
+        self._asked = None
+
+    def emigrants(self, count: int) -> list[tuple[Patch, Evaluation]]:
+        """The best of the population, as guests for another search."""
+        return [(one.patch, one.evaluation) for one in self._population[:count]]
+
+    def observe(
+        self,
+        judged: Iterable[tuple[Patch, Evaluation]],
+        guests: Iterable[tuple[Patch, Evaluation]],
+    ) -> None:
+        """Never ask for what others had judged, and let guests live here if they are good enough."""
+        others = list(judged)
+        seen = {essence(patch) for patch, _ in others}
+        self._judged |= seen
+        self._opening.skip(seen)
+        alive = (admit(*one, self._settings) for one in others)
+        self._front = front([*self._front, *(one for one in alive if one is not None)])
+        here = {one.patch for one in self._population}
+        visitors = [admit(*one, self._settings) for one in guests if one[0] not in here]
+        self._population = survivors(
+            [*self._population, *(one for one in visitors if one is not None)], self._settings
+        )
         self._asked = None
 
     def state(self) -> dict[str, Any]:
@@ -190,7 +221,7 @@ class Nsga2Search(Search):
         search = cls(replace(problem, seed=past.seed), settings)
         alive = {"": search._unedited}
         for patch, evaluation in judged:
-            search._judged.add(_essence(patch))
+            search._judged.add(essence(patch))
             one = admit(patch, evaluation, settings)
             if one is not None:
                 alive[str(patch)] = one
@@ -233,9 +264,9 @@ class Nsga2Search(Search):
         taken: set[frozenset[Edit]] = set()
 
         def add(birth: Birth, limit: int) -> None:
-            essence = _essence(birth.patch)
-            if len(births) < limit and essence not in self._judged and essence not in taken:
-                taken.add(essence)
+            key = essence(birth.patch)
+            if len(births) < limit and key not in self._judged and key not in taken:
+                taken.add(key)
                 births.append(birth)
 
         size = self._settings.population
@@ -306,8 +337,8 @@ class Nsga2Search(Search):
         """Mutate a child; one that was judged before, until it is new."""
         patch, kinds = birth.patch, birth.kinds
         for attempt in range(TRIES):
-            essence = _essence(patch)
-            if not (always and attempt == 0) and not (essence in self._judged or essence in taken):
+            key = essence(patch)
+            if not (always and attempt == 0) and not (key in self._judged or key in taken):
                 break
             patch, new = mutate(patch, self._settings, lambda: self._draw(rng), rng)
             kinds += new
@@ -329,17 +360,3 @@ class Nsga2Search(Search):
                 return edit
             del shares[kind]
         return None
-
-
-def _essence(patch: Patch) -> frozenset[Edit]:
-    """What makes a patch worth judging anew: its edits, whose order seldom matters."""
-    return frozenset(patch.edits)
-
-
-def _improves(child: Individual | None, parents: Sequence[Individual]) -> bool:
-    """Whether a child is better than one of its parents, and no worse than the others."""
-    if child is None:
-        return False
-    return any(child.dominates(parent) for parent in parents) and not any(
-        parent.dominates(child) for parent in parents
-    )

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gevolve.evaluate.verdict import Evaluation
-from gevolve.patch import Patch
+from gevolve.patch import Edit, Patch
 from gevolve.search import nsga2
 from gevolve.search.settings import Settings
 
@@ -42,6 +42,20 @@ def admit(patch: Patch, evaluation: Evaluation, settings: Settings) -> Individua
     if not error <= settings.bound:
         return None
     return Individual(patch, evaluation, time, error if error > settings.rounding else 0.0)
+
+
+def essence(patch: Patch) -> frozenset[Edit]:
+    """What makes a patch worth judging anew: its edits, whose order seldom matters."""
+    return frozenset(patch.edits)
+
+
+def improves(child: Individual | None, parents: Sequence[Individual]) -> bool:
+    """Whether a child is better than one of its parents, and no worse than the others."""
+    if child is None:
+        return False
+    return any(child.dominates(parent) for parent in parents) and not any(
+        parent.dominates(child) for parent in parents
+    )
 
 
 def points(individuals: Sequence[Individual]) -> nsga2.Points:

@@ -6,7 +6,7 @@ other winner is added alone, and all of them at once; what no longer pays is lef
 joined first; then those are added that have an error which the tolerance allows.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, Self
 
 import msgspec
@@ -76,6 +76,11 @@ class Opening:
             self._tried += self._size
         else:
             self._keep(good)
+        self._settle()
+
+    def skip(self, essences: Iterable[frozenset[Edit]]) -> None:
+        """Do not ask for patches with these edits."""
+        self._seen.update(essences)
         self._settle()
 
     def _candidates(self) -> Iterator[Patch]:

@@ -12,6 +12,7 @@ from gevolve.errors import OptionError
 from gevolve.plugins import find_plugins, load_plugin
 from gevolve.search.base import Search
 from gevolve.search.evolution import Nsga2Search
+from gevolve.search.islands import Islands
 from gevolve.search.settings import Settings, build_settings
 
 GROUP = "gevolve.searches"
@@ -30,9 +31,20 @@ def load_search(name: str) -> type[Search]:
     return load_plugin(plugins[name], Search)
 
 
+def search_kind(name: str, settings: Settings) -> type[Search]:
+    """The search algorithm of this name, on as many islands as the settings say."""
+    kind = load_search(name)
+    return kind if settings.islands == 1 else Islands.of(kind)
+
+
 def make_settings(
     search: str, preset: str, chosen: dict[str, Any], *, tolerance: float, rounding: float
 ) -> Settings:
     """The settings of a search: a preset, what the user chose, and the errors of the workload."""
-    kind = load_search(search).settings_type
-    return build_settings(kind, preset, chosen, tolerance=tolerance, rounding=rounding)
+    kind = load_search(search)
+    settings = build_settings(
+        kind.settings_type, preset, chosen, tolerance=tolerance, rounding=rounding
+    )
+    if settings.islands > 1 and kind.observe is Search.observe:
+        raise OptionError(f"--search is {search}, which knows no islands; leave out --islands")
+    return settings

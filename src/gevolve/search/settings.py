@@ -52,6 +52,10 @@ class Settings:
     """No edit kind is ever drawn less often than this."""
     patience: int = 8
     """Generations without progress after which the search widens."""
+    islands: int = 1
+    """Searches side by side, with different seeds and settings, each with a population of its own."""
+    exchange: int = 4
+    """Generations after which islands send their best to each other."""
 
     def __post_init__(self) -> None:
         if self.population < 4:
@@ -71,9 +75,11 @@ class Settings:
             )
         if self.sweep < 0:
             raise OptionError(f"sweep is {self.sweep}; it must be 0 or more")
-        for name in ("clones", "patience"):
+        for name in ("clones", "patience", "exchange"):
             if getattr(self, name) < 1:
                 raise OptionError(f"{name} is {getattr(self, name)}; it must be at least 1")
+        if not 1 <= self.islands <= 1024:
+            raise OptionError(f"islands is {self.islands}; it must be from 1 to 1024")
 
     def drawn_kinds(self, known: tuple[str, ...], paper: tuple[str, ...] = ()) -> tuple[str, ...]:
         """Of the edit kinds that a program knows, those that `edits` asks for, in the same order.

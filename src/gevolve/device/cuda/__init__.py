@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from gevolve.device.base import Device, Limits
+from gevolve.device.base import Device, Limits, Placement
 from gevolve.device.cuda import query
 from gevolve.device.cuda.context import Context
 from gevolve.device.cuda.driver import NotReadyError, initialized, installed
@@ -60,6 +60,11 @@ class Cuda(Device):
     def workers(cls, model: str) -> list[str]:
         """One worker for a GPU, since timings disturb each other; ``all`` is one for each."""
         return [str(gpu.index) for gpu in query.gpus()] if model == "all" else [model]
+
+    @classmethod
+    def placement(cls, model: str) -> Placement:
+        """A worker has a GPU of its own, and sees no other."""
+        return Placement("0", gpus=1, most=None if model == "all" else 1)
 
     def check_fork(self) -> None:
         """Raise `WorkloadError` if the driver is in use here: a fork could not use it."""

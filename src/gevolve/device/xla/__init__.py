@@ -13,7 +13,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from gevolve.device.base import Device, Limits
+from gevolve.device.base import Device, Limits, Placement
 from gevolve.device.cost import Cost
 from gevolve.device.xla.executable import Uploads, XlaExecutable
 from gevolve.device.xla.listing import found_by_jax
@@ -59,6 +59,13 @@ class Xla(Device):
     def models(cls) -> list[tuple[str, str]]:
         """The devices that JAX finds, or that it is missing."""
         return found_by_jax() or [("", f"no StableHLO programs without JAX; {install('ml')}")]
+
+    @classmethod
+    def placement(cls, model: str) -> Placement:
+        """A worker on ``gpu`` has a GPU of its own, and sees no other."""
+        if not model.startswith("gpu"):
+            return Placement(model)
+        return Placement("gpu:0", gpus=1, most=None if model == "gpu" else 1)
 
     def check_fork(self) -> None:
         """Raise `WorkloadError` if JAX was used in this process: a fork of it would hang."""

@@ -92,6 +92,32 @@ function costLines(old, now, variant) {
   );
 }
 
+function nodeTable(nodes) {
+  const order = [...nodes].sort((a, b) => b.evaluations - a.evaluations || a.name.localeCompare(b.name));
+  return [
+    h('h3', {}, 'Machines'),
+    table(
+      ['node', 'workers', 'judged', 'a second', 'lost', 'repeated', 'state'],
+      order.map((node) => [
+        node.name,
+        node.workers,
+        count(node.evaluations),
+        node.rate.toFixed(1),
+        count(node.lost),
+        count(node.repeated),
+        node.why ? `${node.state}: ${node.why}` : node.state,
+      ]),
+      { right: [1, 2, 3, 4, 5], label: 'machines of the cluster' },
+    ),
+    h(
+      'p',
+      { class: 'muted' },
+      'Lost: a worker that ended had it, and another judged it. ',
+      'Repeated: given to a second worker because the first was slow.',
+    ),
+  ];
+}
+
 function runSection(data) {
   const run = data.run,
     total = Object.values(data.stages).reduce((a, b) => a + b, 0);
@@ -143,6 +169,7 @@ function runSection(data) {
             ? 'The same seed, versions and number of evaluations give the same run on any machine.'
             : 'The same seed; times on this device vary, so the search may go another way.',
         ),
+        data.nodes.length > 0 && nodeTable(data.nodes),
         total > 0 && [
           h('h3', {}, 'Where the time of evaluations went'),
           stacked(stages, total, 'seconds by stage'),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from gevolve.errors import StoreError
+from gevolve.evaluate.protocol import NodeStatus
 from gevolve.report.html.history import History
 from gevolve.report.html.kinds import Kinds
 from gevolve.run.standings import Standings
@@ -250,6 +251,7 @@ class Follower:
                 for name, value in sorted(self._stages.items(), key=lambda item: -item[1])
                 if name != "total"
             },
+            "nodes": msgspec.to_builtins(self._store.get("nodes", list[NodeStatus], [])),
             "words": self._words(words, room),
         }
 
