@@ -1,6 +1,7 @@
 """A connection to a Ray cluster, as the main process sees it; Ray itself is in another process."""
 
 import importlib.util
+import os
 import re
 import socket
 import time
@@ -61,7 +62,7 @@ class Cluster:
         """A dispatcher that is connected."""
         address = self._wanted.address
         _reach(address)
-        process = DispatcherProcess()
+        process = DispatcherProcess(own=address == "ray")
         process.send(self._wanted)
         seconds = 3 * _CONNECT if address == "ray" else _CONNECT
         late = time.monotonic() + seconds
@@ -129,6 +130,8 @@ def check_address(address: str) -> None:
 
 def _reach(address: str) -> None:
     """Refuse an address at which nobody listens: Ray would try for minutes."""
+    if address == "auto":
+        address = os.environ.get("RAY_ADDRESS", "")
     found = _ADDRESS.fullmatch(address)
     if found is None:
         return

@@ -15,6 +15,8 @@ from gevolve.workload.base import Split
 
 _ANSWER = 60.0
 """Seconds within which a node must say what it has."""
+_HEAD = 20.0
+"""Seconds within which the head must answer; else it is gone, and Ray would wait for it too long."""
 _FAILURES = 3
 """A node on which so many actors in a row end before they are ready is left out."""
 
@@ -60,6 +62,8 @@ class Hand:
     """Whether it was told what is evaluated, ..."""
     enlisted: bool = False
     """... and has begun."""
+    refused: bool = False
+    """Whether it has said that it cannot go on."""
     gone: bool = False
     ready: set[Split] = field(default_factory=set[Split])
     """Splits that it has prepared."""
@@ -93,7 +97,7 @@ class Crew:
 
     async def look(self) -> None:
         """Find out which nodes have come and gone."""
-        listed = await asyncio.to_thread(self._ray.nodes)
+        listed = await asyncio.wait_for(asyncio.to_thread(self._ray.nodes), _HEAD)
         names = Counter(entry["NodeManagerHostname"] for entry in listed)
         fresh: list[Node] = []
         for entry in sorted(listed, key=lambda entry: entry["NodeID"]):
@@ -194,7 +198,7 @@ class Crew:
         """What live views show, so many seconds after the last time."""
         for node in self.nodes.values():
             status = node.status
-            status.workers = sum(hand.enlisted for hand in self.hands if hand.node is node)
+            status.workers = sum(bool(hand.ready) for hand in self.hands if hand.node is node)
             if status.workers and not self._is_out(node):
                 status.state = "working"
             now = (status.evaluations - node.shown) / max(1e-3, seconds)

@@ -86,7 +86,8 @@ class Dispatcher:
 
     def _receive(self, message: ToDispatcher) -> None:
         match message:
-            case Begin(workers=self._most, news=self._news):
+            case Begin(workers=most, news=news):
+                self._most, self._news = most, news
                 self._order = [self._ray.put(encode(message))]
                 self._begin()
             case News():
@@ -193,6 +194,11 @@ def connect(wanted: Connect) -> Any:
                 " or give its address"
             ) from error
         raise OptionError(f"--cluster is {wanted.address}: {one_line(error)}") from error
+    except ray.exceptions.AuthenticationError as error:
+        raise OptionError(
+            f"--cluster is {wanted.address}, which wants another token; set RAY_AUTH_MODE=token and"
+            " RAY_AUTH_TOKEN as on its head"
+        ) from error
     except RuntimeError as error:  # Ray says so of other versions of Python and of itself
         words = " ".join(str(error).split())
         raise OptionError(
@@ -222,9 +228,11 @@ async def serve(main: socket.socket) -> None:
     try:
         await Dispatcher(ray, first, (reader, writer), inbox).run()
     except* EndedError:
-        pass
-    finally:
         ray.shutdown()
+    except* Exception as errors:  # noqa: BLE001  (whatever it is, this process has to end)
+        # Ray may hang now, and so may threads that wait for it. The main process starts another.
+        print(one_line(errors.exceptions[0]), file=sys.stderr, flush=True)
+        os._exit(1)
 
 
 def run(fd: int, parent: int) -> None:

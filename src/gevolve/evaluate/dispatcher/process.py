@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -23,7 +24,9 @@ _ENVIRONMENT = {
 class DispatcherProcess:
     """A dispatcher that was started."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, own: bool) -> None:
+        """Start it; on a cluster of its own nobody else can join, or run anything."""
+        token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)} if own else {}
         ours, theirs = socket.socketpair()
         self._log = os.fdopen(os.memfd_create("log"), "r+b")  # Ray must not write to the terminal
         with theirs:
@@ -36,7 +39,7 @@ class DispatcherProcess:
                 stdout=self._log,
                 stderr=self._log,
                 pass_fds=(theirs.fileno(),),
-                env=_ENVIRONMENT | os.environ,
+                env=_ENVIRONMENT | os.environ | token,
                 start_new_session=True,  # so that Ctrl-C in the terminal reaches only us
             )
         self._socket = ours

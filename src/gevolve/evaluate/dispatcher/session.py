@@ -81,7 +81,7 @@ class Session:
         self._pace: float | None = None
         self.closed = False
         for hand in crew.hands:
-            hand.called = hand.enlisted = False
+            hand.called = hand.enlisted = hand.refused = False
             hand.ready, hand.batches, hand.told = set(), [], 0
         self.recruit()
 
@@ -121,9 +121,14 @@ class Session:
 
     # --- actors ----------------------------------------------------------------------------------
 
+    @property
+    def _hands(self) -> list[Hand]:
+        """The actors that may work on this."""
+        return self._crew.hands[: self._most]
+
     def recruit(self) -> None:
         """Tell actors that have come what is evaluated."""
-        for hand in self._crew.hands[: self._most]:
+        for hand in self._hands:
             if hand.placed and not hand.called:
                 hand.called = True
                 self._group.create_task(self._enlist(hand))
@@ -188,12 +193,9 @@ class Session:
 
     def _refuse(self, hand: Hand, refused: Refused) -> None:
         """Do without an actor that cannot go on; if all of them cannot, the evaluator cannot."""
-        if hand.gone:
-            return
-        hand.node.slots -= 1  # it would not get on there a second time either
+        hand.refused, hand.ready = True, set()
         hand.node.status.why = refused.message.partition("\n")[0]
-        self.lose(hand)
-        if refused.kind not in _LOCAL or not self._crew.hands:
+        if refused.kind not in _LOCAL or all(one.refused for one in self._hands):
             self._send(refused)
 
     def lose(self, hand: Hand) -> None:

@@ -1,0 +1,91 @@
+"""Nodes of a Ray cluster on this machine, started as users start them, and killed as machines die."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.evaluate.processes import wait_for
+
+
+class RayNode:
+    """A node that was started with ``ray start``; the first one is the head."""
+
+    def __init__(self, head: "RayNode | None" = None, *, port=0, cpus=1, gpus=0, env=None):
+        self.address = head.address if head else f"127.0.0.1:{port or free_port()}"
+        port = self.address.rpartition(":")[2]
+        role = [f"--address={self.address}"] if head else ["--head", f"--port={port}"]
+        options = [f"--num-cpus={cpus}", f"--num-gpus={gpus}"]
+        command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", *role]
+        if not head:
+            self.client = f"ray://127.0.0.1:{free_port()}"
+            options += [
+                "--include-dashboard=false",
+                f"--ray-client-server-port={self.client.rpartition(':')[2]}",
+            ]
+        self._log = os.fdopen(os.memfd_create("log"), "r+b")
+        self._process = subprocess.Popen(
+            [*command, *options, "--disable-usage-stats"],
+            stdout=self._log,
+            stderr=self._log,
+            env=os.environ | (env or {}),
+            start_new_session=True,
+        )
+        wait_for(lambda: self._started() or self._process.poll() is not None, 120)
+        if not self._started():
+            self.kill()
+            raise RuntimeError(self._text())
+
+    def _text(self):
+        self._log.seek(0)
+        return self._log.read().decode(errors="replace")
+
+    def _started(self):
+        return "Ray runtime started." in self._text()
+
+    @property
+    def processes(self):
+        """All processes of the node, by id."""
+        return descendants(self._process.pid)
+
+    def kill(self):
+        """Kill all its processes at once, as when a machine loses its power."""
+        for pid in [self._process.pid, *self.processes]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self._process.wait()
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def descendants(root):
+    """The processes below one, by id; each with its name."""
+    parents = {}
+    names = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, IndexError):
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                parents[int(entry.name)] = int(fields[1])
+                names[int(entry.name)] = (entry / "cmdline").read_bytes().split(b"\0")[0].decode()
+    below = {root}
+    while more := {pid for pid, parent in parents.items() if parent in below} - below:
+        below |= more
+    return {pid: names[pid] for pid in below - {root}}
+
+
+def actors(*nodes):
+    """The processes of actors on some nodes."""
+    return [
+        pid
+        for node in nodes
+        for pid, name in node.processes.items()
+        if name.startswith("ray::Actor")
+    ]
