@@ -26,18 +26,25 @@ class RayNode:
                 "--include-dashboard=false",
                 f"--ray-client-server-port={self.client.rpartition(':')[2]}",
             ]
+        self._command = [*command, *options, "--disable-usage-stats"]
+        self._environment = os.environ | (env or {})
+        for _ in range(3):  # Ray gives up after 30 seconds, which a busy machine may need
+            self._start()
+            if self._started():
+                return
+            self.kill()
+        raise RuntimeError(self._ended)
+
+    def _start(self):
         self._log = os.fdopen(os.memfd_create("log"), "r+b")
         self._process = subprocess.Popen(
-            [*command, *options, "--disable-usage-stats"],
+            self._command,
             stdout=self._log,
             stderr=self._log,
-            env=os.environ | (env or {}),
+            env=self._environment,
             start_new_session=True,
         )
         wait_for(lambda: self._started() or self._process.poll() is not None, 120)
-        if not self._started():
-            self.kill()
-            raise RuntimeError(self._text())
 
     def _text(self):
         self._log.seek(0)
@@ -57,6 +64,8 @@ class RayNode:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self._process.wait()
+        self._ended = self._text()
+        self._log.close()
 
 
 def free_port():

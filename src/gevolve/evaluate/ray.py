@@ -103,12 +103,19 @@ class RayEvaluator(Evaluator):
             self._step()
         return self._baselines[split]
 
-    def submit(self, key: Hashable, patch: Patch, split: Split = "search") -> None:
-        """Queue a patch; `results` yields its evaluation under this key."""
+    def submit(
+        self,
+        key: Hashable,
+        patch: Patch,
+        split: Split = "search",
+        *,
+        artefact: bytes | None = None,
+    ) -> None:
+        """Queue a patch, or an artefact in its place; `results` yields its evaluation under this key."""
         self._check_open()
         if split not in self._baselines:
             self.prepare(split)
-        job = Job(self._submitted, str(patch), split, [])
+        job = Job(self._submitted, str(patch), split, [], artefact=artefact)
         self._submitted += 1
         self._open[job.number] = (key, job)
         self._unsent.append(job)

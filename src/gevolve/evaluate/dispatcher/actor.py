@@ -92,7 +92,7 @@ class Actor:
         for raw in batch.known:
             pool.learn(*msgspec.msgpack.decode(raw, type=_Known))
         for place, job in enumerate(batch.jobs):
-            pool.submit(place, Patch.parse(job.patch), job.split)
+            pool.submit(place, Patch.parse(job.patch), job.split, artefact=job.artefact)
         found = dict(pool.results())
         judged = [Judged(job.number, found[place]) for place, job in enumerate(batch.jobs)]
         return Answers(judged, time.perf_counter() - began)

@@ -58,7 +58,7 @@ class Cluster:
         )
         self._process = self._start()
 
-    def _start(self) -> DispatcherProcess:
+    def _start(self, tries: int = 3) -> DispatcherProcess:
         """A dispatcher that is connected."""
         address = self._wanted.address
         _reach(address)
@@ -72,6 +72,8 @@ class Cluster:
         how = process.end(0.0)
         if answers and isinstance(answers[0], Refused):
             raise getattr(errors, answers[0].kind, EvaluationError)(answers[0].message)
+        if time.monotonic() < late and address == "ray" and tries > 1:
+            return self._start(tries - 1)  # a machine with much else to do starts it too slowly
         if time.monotonic() < late:
             raise EvaluationError(f"--cluster is {address}, and Ray ends ({how})")
         raise OptionError(
