@@ -13,6 +13,7 @@ from gevolve.ir.edit_kind import EditKind, Skipped
 from gevolve.ir.llvm.draft import LlvmDraft
 from gevolve.ir.llvm.model import TERMINATORS, Instr
 from gevolve.ir.llvm.sites import LlvmSites
+from gevolve.ir.llvm.source_form import SourceDraft
 from gevolve.ir.seeded import seeded_choice, seeded_hash
 
 _UNMOVABLE = frozenset({"phi", "alloca", *TERMINATORS})
@@ -23,6 +24,11 @@ EditT = TypeVar("EditT")
 
 class LlvmEdit(EditKind[LlvmSites, LlvmDraft]):
     """The base of edit kinds for kernels in LLVM-IR."""
+
+    def rewrite(self, source: SourceDraft) -> str:
+        """Write the edit into the user's source, and say what it is there; `Skipped` if it has no such form."""
+        del source
+        raise Skipped("it has no form in the source")
 
 
 def draw_from(edits: Sequence[EditT], rng: np.random.Generator) -> EditT | None:

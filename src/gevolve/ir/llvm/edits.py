@@ -23,6 +23,7 @@ from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.model import Instr
 from gevolve.ir.llvm.rounding import Narrow, Relax
 from gevolve.ir.llvm.sites import LlvmSites
+from gevolve.ir.llvm.source_form import SourceDraft, forms
 from gevolve.ir.llvm.structure import Forward, SyncWarp
 from gevolve.ir.registry import EditKinds
 from gevolve.patch import is_word
@@ -82,6 +83,12 @@ class Delete(LlvmEdit):
 
     def describe(self, show: Show) -> str:
         return f"delete {show(self.target)}"
+
+    def rewrite(self, source: SourceDraft) -> str:
+        instr = source.index.instr.get(self.target)
+        if instr is None or not _has_effect_only(instr):
+            raise Skipped("only barriers and stores are statements of the source")
+        return forms.without(source, self.target)
 
 
 @dataclass(frozen=True)

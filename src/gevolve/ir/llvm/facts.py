@@ -17,6 +17,7 @@ from gevolve.ir.llvm.draft import LlvmDraft
 from gevolve.ir.llvm.edit_kind import LlvmEdit, draw_from
 from gevolve.ir.llvm.model import Instr
 from gevolve.ir.llvm.sites import LlvmSites
+from gevolve.ir.llvm.source_form import SourceDraft, forms
 
 _LOOP = re.compile(r", !llvm\.loop !\d+")
 
@@ -51,6 +52,9 @@ class NoAlias(LlvmEdit):
     def describe(self, show: Show) -> str:
         return f"declare {show(self.argument)} as __restrict__"
 
+    def rewrite(self, source: SourceDraft) -> str:
+        return forms.restrict(source, self.argument)
+
 
 @dataclass(frozen=True)
 class Invariant(LlvmEdit):
@@ -80,6 +84,9 @@ class Invariant(LlvmEdit):
 
     def describe(self, show: Show) -> str:
         return f"load {show(self.load)} through the read-only cache (__ldg)"
+
+    def rewrite(self, source: SourceDraft) -> str:
+        return forms.read_only(source, self.load)
 
 
 @dataclass(frozen=True)
@@ -114,8 +121,17 @@ class Unroll(LlvmEdit):
         draft.put(instr._replace(parts=(*first, f"{last}, !llvm.loop {node}")))
 
     def describe(self, show: Show) -> str:
-        pragma = {"none": "#pragma unroll 1", "full": "#pragma unroll"}
-        return f"{pragma.get(self.count, f'#pragma unroll {self.count}')} at the loop of {show(self.latch)}"
+        return f"{self.pragma} at the loop of {show(self.latch)}"
+
+    @property
+    def pragma(self) -> str:
+        """What says the same in the source."""
+        return {"none": "#pragma unroll 1", "full": "#pragma unroll"}.get(
+            self.count, f"#pragma unroll {self.count}"
+        )
+
+    def rewrite(self, source: SourceDraft) -> str:
+        return forms.unroll(source, self.latch, self.pragma)
 
 
 @dataclass(frozen=True)

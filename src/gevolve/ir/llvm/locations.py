@@ -1,6 +1,7 @@
 """Where an instruction comes from in the user's source, from LLVM's debug metadata."""
 
 import re
+from collections.abc import Iterator
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -38,6 +39,26 @@ class Locations:
         """The line that an instruction was made for: of inlined code, the line that called it."""
         match = _ATTACHED.search(instr.parts[-1])
         return self.node(match.group(1)) if match else None
+
+    def spots(self, instr: Instr) -> Iterator[tuple[str, int, int]]:
+        """The file, line and column that an instruction was written at; then those of the calls that inlined it."""
+        match = _ATTACHED.search(instr.parts[-1])
+        number = match.group(1) if match else ""
+        for _ in range(64):
+            fields = self._nodes.get(number, ("", {}))[1]
+            file = self._file(fields.get("scope", ""))
+            line, column = (int(fields.get(name, "0")) for name in ("line", "column"))
+            if file and line and column:
+                yield file, line, column
+            number = fields.get("inlinedAt", "")
+
+    def function(self, header: str) -> tuple[str, int, str] | None:
+        """The file and line that a function is defined at, and its name there."""
+        match = _ATTACHED.search(header)
+        fields = self._nodes.get(match.group(1), ("", {}))[1] if match else {}
+        file = self._file(fields.get("file", ""))
+        line, name = int(fields.get("line", "0")), fields.get("name", "")
+        return (file, line, name) if file and line and name else None
 
     def node(self, number: str) -> Location | None:
         """The line of a DILocation node."""

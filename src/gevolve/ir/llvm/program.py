@@ -6,6 +6,7 @@ import hashlib
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from gevolve.ir.edit_kind import Skipped
 from gevolve.ir.editable import EditableProgram
 from gevolve.ir.llvm.codegen import terse
 from gevolve.ir.llvm.difference import DraftedVariant, describe_difference
@@ -17,6 +18,7 @@ from gevolve.ir.llvm.model import Instr, LlvmFunction, LlvmModule
 from gevolve.ir.llvm.names import demangle
 from gevolve.ir.llvm.parse import parse
 from gevolve.ir.llvm.sites import LlvmSites
+from gevolve.ir.llvm.source_form import SourceDraft, SourceForm
 from gevolve.ir.llvm.verifier import verify
 from gevolve.program import Change, Profile, Variant
 
@@ -92,6 +94,20 @@ class LlvmProgram(EditableProgram[LlvmSites, LlvmDraft]):
     def difference(self, before: Patch, after: Patch) -> Change | None:
         old, new = (self._drafted(patch) for patch in (before, after))
         return describe_difference(self._index, self.locations, old, new)
+
+    def source_form(self, patch: Patch, source: str, file: str) -> SourceForm:
+        """The patch written into the source that the program was compiled from.
+
+        Raises `Skipped`, which names the edit, if one has no such form.
+        """
+        draft = SourceDraft(source, file, self._index, self.locations)
+        words: list[str] = []
+        for edit in patch:
+            try:
+                words.append(self.edit_kinds.read(edit).rewrite(draft))
+            except Skipped as why:
+                raise Skipped(f"{self.describe(edit).sentence}: {why}") from None
+        return SourceForm(draft.result(), draft.diff(), tuple(words))
 
     def _drafted(self, patch: Patch) -> DraftedVariant:
         draft = LlvmDraft(self._index)

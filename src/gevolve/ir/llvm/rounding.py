@@ -16,6 +16,7 @@ from gevolve.ir.llvm.draft import LlvmDraft
 from gevolve.ir.llvm.edit_kind import LlvmEdit
 from gevolve.ir.llvm.model import Instr, Operand
 from gevolve.ir.llvm.sites import LlvmSites
+from gevolve.ir.llvm.source_form import SourceDraft, forms
 
 FLAGS = ("reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn")
 """LLVM's fast-math flags, in the order in which it prints them."""
@@ -82,6 +83,12 @@ class Relax(LlvmEdit):
         }
         return f"{how[self.how]} {show(self.target)}"
 
+    def rewrite(self, source: SourceDraft) -> str:
+        form = {"afn": forms.approximate, "arcp": forms.reciprocal}.get(self.how)
+        if form is None:
+            raise Skipped("it has no form in the source")
+        return form(source, self.target)
+
 
 @dataclass(frozen=True)
 class Narrow(LlvmEdit):
@@ -122,6 +129,11 @@ class Narrow(LlvmEdit):
     def describe(self, show: Show) -> str:
         extent = " and all doubles that it works with" if self.reach == "all" else ""
         return f"compute {show(self.target)}{extent} in floats (write constants as 1.0f)"
+
+    def rewrite(self, source: SourceDraft) -> str:
+        draft = LlvmDraft(source.index)
+        instr = draft.find(self.target, _is_double)
+        return forms.floats(source, _region(draft, instr) if self.reach == "all" else [instr.id])
 
 
 def _has_flags(instr: Instr) -> bool:

@@ -12,6 +12,7 @@ from gevolve.ir.llvm.edit_kind import LlvmEdit, draw_from
 from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.model import Instr
 from gevolve.ir.llvm.sites import LlvmSites
+from gevolve.ir.llvm.source_form import SourceDraft, forms
 
 DEEP = 6
 """How many address computations are looked through to see that two addresses are one."""
@@ -81,6 +82,9 @@ class SyncWarp(LlvmEdit):
 
     def describe(self, show: Show) -> str:
         return f"__syncwarp() instead of {show(self.barrier)}"
+
+    def rewrite(self, source: SourceDraft) -> str:
+        return forms.sync_warp(source, self.barrier)
 
 
 def _is_load(instr: Instr) -> bool:

@@ -1,0 +1,77 @@
+"""A variant as a change of the user's own source, compiled and judged as source before it is shown."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gevolve.errors import CompileError, DeviceError, OptionError, WorkloadError
+from gevolve.export.made import Made
+from gevolve.ir.edit_kind import Skipped
+from gevolve.ir.llvm.program import LlvmProgram
+from gevolve.ir.llvm.ptx_process import ptx_for
+from gevolve.ir.llvm.source import read
+from gevolve.patch import Patch
+from gevolve.run.claim import times_as_fast
+from gevolve.workload.kernel import KernelWorkload
+
+if TYPE_CHECKING:
+    from gevolve.export.made import Source
+    from gevolve.run.run import Run
+    from gevolve.workload.base import Split
+
+SPLITS: tuple[Split, ...] = ("search", "held-out")
+"""What the changed source is judged on."""
+_INSTEAD = "export it as ptx, cubin, ll or patch instead"
+
+
+def diff(source: Source) -> Made:
+    """The change as patch(1) takes it; refused if it cannot be written in the source, or is wrong there."""
+    run = source.run
+    if run is None:
+        raise OptionError("a change of the source is judged, which needs the workload: leave out --loader none")
+    run.load_program()
+    workload, program = run.workload, run.program
+    assert isinstance(workload, KernelWorkload)
+    assert isinstance(program, LlvmProgram)
+    path = workload.path()
+    if path.suffix != ".cu":
+        raise OptionError(f"{path.name} is no CUDA source; {_INSTEAD}")
+    try:
+        form = program.source_form(source.patch, path.read_text(), path.name)
+    except Skipped as why:
+        raise OptionError(f"an edit cannot be written in {path.name} ({why}); {_INSTEAD}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise WorkloadError(f"{path} cannot be read: {error}") from None
+    artefact = _compiled(form.text, workload)
+    notes = [*form.words, *_judged(run, artefact)]
+    return Made(form.diff.encode(), notes=notes)
+
+
+def _compiled(text: str, workload: KernelWorkload) -> bytes:
+    """PTX of the changed source, which sees the same headers as the user's."""
+    path = workload.path()
+    with tempfile.TemporaryDirectory(prefix="gevolve-") as folder:
+        changed = Path(folder) / path.name
+        changed.write_text(text)
+        options = (*workload.clang_options, f"-I{path.parent.absolute()}")
+        try:
+            return ptx_for(read(changed, options)).encode()
+        except CompileError as error:
+            raise CompileError(f"the changed source does not compile; {_INSTEAD}\n{error}") from None
+
+
+def _judged(run: Run, artefact: bytes) -> list[str]:
+    """What the changed source is worth, in words; raises `DeviceError` if it is wrong."""
+    told: list[str] = []
+    with run.evaluator(workers=1) as evaluator:
+        for split in (split for split in SPLITS if split in run.workload.splits):
+            unedited = evaluator.prepare(split).evaluation
+            evaluator.submit(split, Patch(), split, artefact=artefact)
+            (_, found), *_ = evaluator.results()
+            if not found.ok or not found.time or not unedited.time:
+                why = f"{found.verdict}{f' ({found.detail})' if found.detail else ''}"
+                raise DeviceError(f"as source it is {why} on the {split} cases; {_INSTEAD}")
+            told.append(f"as source: {times_as_fast(unedited.time / found.time)} on the {split} cases")
+    return told

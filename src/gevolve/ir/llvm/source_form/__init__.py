@@ -1,0 +1,17 @@
+"""A patch as a change of the user's own source, where every edit of it has such a form."""
+
+from dataclasses import dataclass
+
+from gevolve.ir.llvm.source_form.draft import SourceDraft
+
+__all__ = ["SourceDraft", "SourceForm"]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceForm:
+    """The user's source with a patch written into it."""
+
+    text: str
+    diff: str
+    words: tuple[str, ...]
+    """What each edit is in the source, such as ``declare `w` as `__restrict__` (kernel.cu:12)``."""

@@ -1,0 +1,88 @@
+"""The user's source while edits are written into it."""
+
+import difflib
+import re
+from collections.abc import Iterable
+from pathlib import PurePath
+
+from gevolve.ir.edit_kind import Skipped
+from gevolve.ir.llvm.index import LlvmIndex
+from gevolve.ir.llvm.locations import Locations
+from gevolve.ir.llvm.source_form.scan import Span, blanked, parameters
+
+
+class SourceDraft:
+    """A source file with the places that the instructions of a program come from."""
+
+    def __init__(self, text: str, file: str, index: LlvmIndex, locations: Locations) -> None:
+        self.text = text
+        self.code = blanked(text)
+        """The text without comments and literals, offset by offset."""
+        self.file = PurePath(file).name
+        self.index = index
+        self._locations = locations
+        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
+        self._replacements: dict[Span, str] = {}
+
+    def place(self, id_: str) -> int:
+        """The offset of what an instruction was made for."""
+        instr = self.index.instr.get(id_)
+        spots = [] if instr is None else list(self._locations.spots(instr))
+        for spot in spots:
+            if PurePath(spot[0]).name == self.file:
+                return self._offset(*spot)
+        where = f"is in {PurePath(spots[0][0]).name}" if spots else "comes from no place in the source"
+        raise Skipped(f"{id_} {where}")
+
+    def parameter(self, argument: str) -> Span:
+        """The parameter that an argument is, in the definition of its function."""
+        number = self.index.function_of[argument]
+        function = self.index.functions[number]
+        spot = self._locations.function(function.header)
+        if spot is None:
+            raise Skipped(f"{function.name} comes from no place in the source")
+        file, line, name = spot
+        spans = parameters(self.code, name, self._offset(file, line, 1))
+        if len(spans) != len(function.args):
+            raise Skipped(f"{name} has other parameters in the source")
+        return spans[[arg for arg, _ in function.args].index(argument)]
+
+    def _offset(self, file: str, line: int, column: int) -> int:
+        if PurePath(file).name != self.file:
+            raise Skipped(f"it is in {PurePath(file).name}")
+        if not (0 < line <= len(self._starts) and column > 0):
+            raise Skipped(f"{self.file} has no line {line}")
+        return self._starts[line - 1] + column - 1
+
+    def replace(self, span: Span, text: str) -> None:
+        """Put other text in the place of a stretch; the same twice is once."""
+        for other, put in self._replacements.items():
+            if (other, put) == (span, text):
+                return
+            if other == span or (other[0] < span[1] and span[0] < other[1]):
+                raise Skipped("two edits change the same place of the source")
+        self._replacements[span] = text
+
+    def line(self, offset: int) -> str:
+        """The line of an offset, for people."""
+        return f"{self.file}:{self.text.count(chr(10), 0, offset) + 1}"
+
+    def result(self) -> str:
+        """The source with everything replaced."""
+        pieces: list[str] = []
+        at = 0
+        for (start, end), text in sorted(self._replacements.items()):
+            pieces += (self.text[at:start], text)
+            at = end
+        return "".join((*pieces, self.text[at:]))
+
+    def diff(self) -> str:
+        """What changed, as patch(1) takes it."""
+        before, after = (text.splitlines(keepends=True) for text in (self.text, self.result()))
+        lines = difflib.unified_diff(before, after, f"a/{self.file}", f"b/{self.file}")
+        return "".join(_ended(lines))
+
+
+def _ended(lines: Iterable[str]) -> Iterable[str]:
+    for line in lines:
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

@@ -1,0 +1,182 @@
+"""How edits are written in CUDA C++: each form changes a `SourceDraft`, and says what it did.
+
+A form raises `Skipped` where the source is not as plain as it takes it to be.
+"""
+
+import re
+
+from gevolve.ir.edit_kind import Skipped
+from gevolve.ir.llvm.source_form.draft import SourceDraft
+from gevolve.ir.llvm.source_form.scan import (
+    Span,
+    operand_after,
+    operand_before,
+    postfix_end,
+    statement,
+    trimmed,
+)
+
+_LITERAL = r"(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?"
+_DOUBLE = re.compile(rf"(?<![\w.])({_LITERAL})(?![\w.])")
+_DOUBLE_CALL = re.compile(
+    r"\b(sqrt|fabs|pow|exp|exp2|log|log2|log10|sin|cos|tan|floor|ceil|round|trunc|fmin|fmax|fma|atan2?"
+    r"|tanh)(?=\s*\()"
+)
+_DEFINITION = re.compile(
+    rf"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+\(?-?({_LITERAL})\)?[ \t]*$", re.MULTILINE
+)
+_APPROXIMATE = ("expf", "logf", "log2f", "log10f", "powf", "sinf", "cosf", "tanf")
+"""Functions that have an approximate form with two underscores in front."""
+
+
+def restrict(source: SourceDraft, argument: str) -> str:
+    """A pointer parameter becomes ``__restrict__``."""
+    start, end = source.parameter(argument)
+    text = source.code[start:end]
+    name = re.search(r"(\w+)\s*$", text)
+    if name is None or "*" not in text:
+        raise Skipped("the parameter is no plain pointer")
+    if "restrict" in text:
+        raise Skipped(f"{name[1]} is __restrict__ already")
+    at = start + name.start()
+    source.replace((at, at), "__restrict__ ")
+    return f"declare `{name[1]}` as `__restrict__` ({source.line(at)})"
+
+
+def read_only(source: SourceDraft, load: str) -> str:
+    """An element is read by ``__ldg``."""
+    start = source.place(load)
+    code = source.code
+    word = re.compile(r"[A-Za-z_]\w*(?=\s*\[)").match(code, start)
+    if word is None or code[:start].rstrip().endswith((".", "->", "&")):
+        raise Skipped("the load is no plain element of an array")
+    end = postfix_end(code, code.index("[", word.end()))
+    if re.match(r"\s*([-+*/%&|^]|<<|>>)?=(?!=)|\s*(\+\+|--)", code[end:]):
+        raise Skipped("the element is written there too")
+    element = source.text[start:end]
+    source.replace((start, end), f"__ldg(&{element})")
+    return f"read `{element}` by `__ldg` ({source.line(start)})"
+
+
+def unroll(source: SourceDraft, latch: str, pragma: str) -> str:
+    """A loop gets a pragma on the line above it."""
+    start = source.place(latch)
+    if not re.compile(r"(for|while|do)\b").match(source.code, start):
+        raise Skipped("the loop is not plain")
+    begin = source.text.rfind("\n", 0, start) + 1
+    indent = source.text[begin:start]
+    above = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+unroll[^\n]*\n").findall(source.text[:begin])
+    if above and source.text[:begin].endswith(above[-1]):
+        source.replace((begin - len(above[-1]), begin), f"{indent}{pragma}\n")
+    elif indent.strip():
+        source.replace((start, start), f"\n{pragma}\n")
+    else:
+        source.replace((begin, begin), f"{indent}{pragma}\n")
+    return f"`{pragma}` at the loop of {source.line(start)}"
+
+
+def sync_warp(source: SourceDraft, barrier: str) -> str:
+    """A barrier becomes one of each warp."""
+    span = _barrier(source, barrier)
+    source.replace(span, "__syncwarp()")
+    return f"`__syncwarp()` instead of `__syncthreads()` ({source.line(span[0])})"
+
+
+def without(source: SourceDraft, instr: str) -> str:
+    """A barrier or a store goes, with its statement."""
+    at = source.place(instr)
+    if source.index.instr[instr].opcode == "call":
+        at = _barrier(source, instr)[0]
+    start, end = statement(source.code, at)
+    gone = source.text[start:end]
+    body = re.search(r"(\)|\belse)\s*$", source.code[:start]) is not None
+    source.replace((start, end) if body else _whole_line(source.text, (start, end)), ";" * body)
+    return f"drop `{' '.join(gone.split())}` ({source.line(start)})"
+
+
+def approximate(source: SourceDraft, instr: str) -> str:
+    """A division of floats becomes ``__fdividef``, a function its approximate form."""
+    at, code = source.place(instr), source.code
+    if source.index.instr[instr].type != "float":
+        raise Skipped("only floats have approximate forms in CUDA")
+    if word := re.compile(r"[A-Za-z_]\w*").match(code, at):
+        name = word[0] if word[0].endswith("f") else f"{word[0]}f"
+        if name not in _APPROXIMATE:
+            raise Skipped(f"CUDA has no approximate {word[0]}")
+        source.replace(word.span(), f"__{name}")
+        return f"`__{name}` instead of `{word[0]}` ({source.line(at)})"
+    left, right = _quotient(source, at)
+    source.replace((left[0], right[1]), f"__fdividef({_of(source, left)}, {_of(source, right)})")
+    return f"divide by `__fdividef` ({source.line(at)})"
+
+
+def reciprocal(source: SourceDraft, instr: str) -> str:
+    """A division becomes a product with the reciprocal."""
+    at = source.place(instr)
+    one = "1.0f" if source.index.instr[instr].type == "float" else "1.0"
+    left, right = _quotient(source, at)
+    product = f"{_of(source, left)} * ({one} / {_of(source, right)})"
+    source.replace((left[0], right[1]), product)
+    return f"multiply by the reciprocal ({source.line(at)})"
+
+
+def floats(source: SourceDraft, instrs: list[str]) -> str:
+    """Constants and functions of double precision become those of single precision."""
+    changed: set[int] = set()
+    constants = {found[1]: found.span(2) for found in _DEFINITION.finditer(source.text)}
+    for id_ in instrs:
+        start, end = _expression(source.code, source.place(id_))
+        code = source.code[start:end]
+        if re.search(r"\bdouble\b", code):
+            raise Skipped("the source asks for double precision there")
+        spots = [found.end() for found in _DOUBLE.finditer(code)]
+        spots += [found.end() for found in _DOUBLE_CALL.finditer(code)]
+        places = [start + spot for spot in spots]
+        places += [constants[w][1] for w in re.findall(r"\b[A-Za-z_]\w*\b", code) if w in constants]
+        changed.update(places)
+    for place in changed:
+        source.replace((place, place), "f")
+    if not changed:
+        raise Skipped("its doubles are not constants")
+    lines = sorted({source.line(place) for place in changed}, key=lambda line: (len(line), line))
+    return f"compute in single precision: `f` after the constants of {', '.join(lines)}"
+
+
+def _barrier(source: SourceDraft, instr: str) -> Span:
+    at = source.place(instr)
+    found = re.compile(r"__syncthreads\s*\(\s*\)").match(source.code, at)
+    if found is None:
+        raise Skipped("it is no plain barrier")
+    return found.span()
+
+
+def _quotient(source: SourceDraft, at: int) -> tuple[Span, Span]:
+    code = source.code
+    if code[at] != "/" or code[at + 1] == "=":
+        raise Skipped("it is no plain division")
+    return operand_before(code, at), operand_after(code, at + 1)
+
+
+def _of(source: SourceDraft, span: Span) -> str:
+    return source.text[slice(*span)]
+
+
+def _expression(code: str, at: int) -> Span:
+    """The statement around an offset, or what is between the semicolons of a loop's head."""
+    try:
+        return statement(code, at)
+    except Skipped:
+        start, end = at, at
+        while start > 0 and code[start - 1] not in ";{}":
+            start -= 1
+        while end < len(code) and code[end] not in ";{}":
+            end += 1
+        return trimmed(code, (start, end))
+
+
+def _whole_line(text: str, span: Span) -> Span:
+    """The span with the rest of its line, if that is blank."""
+    start = text.rfind("\n", 0, span[0]) + 1
+    end = text.find("\n", span[1]) + 1
+    alone = end and not text[start : span[0]].strip() and not text[span[1] : end].strip()
+    return (start, end) if alone else span
