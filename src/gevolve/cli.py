@@ -39,7 +39,7 @@ _Flag = Parameter(negative="")
 Folder = Annotated[Path, Parameter(help="The run's folder.", show_default=False)]
 Json = Annotated[bool, Parameter(negative="", help="Print JSON on stdout, and nothing else there.")]
 Workers = Annotated[int | None, Parameter(help="Processes that judge variants.")]
-Format = Literal["ptx", "cubin", "ll", "mlir", "bytecode", "jax", "patch"]
+Format = Literal["ptx", "cubin", "source", "ll", "mlir", "bytecode", "jax", "patch"]
 
 
 def _print(found: object, view: RenderableType, *, json: bool) -> None:

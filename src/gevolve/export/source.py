@@ -13,7 +13,6 @@ from gevolve.ir.llvm.program import LlvmProgram
 from gevolve.ir.llvm.ptx_process import ptx_for
 from gevolve.ir.llvm.source import read
 from gevolve.patch import Patch
-from gevolve.run.claim import times_as_fast
 from gevolve.workload.kernel import KernelWorkload
 
 if TYPE_CHECKING:
@@ -30,7 +29,9 @@ def diff(source: Source) -> Made:
     """The change as patch(1) takes it; refused if it cannot be written in the source, or is wrong there."""
     run = source.run
     if run is None:
-        raise OptionError("a change of the source is judged, which needs the workload: leave out --loader none")
+        raise OptionError(
+            "a change of the source is judged, which needs the workload: leave out --loader none"
+        )
     run.load_program()
     workload, program = run.workload, run.program
     assert isinstance(workload, KernelWorkload)
@@ -59,7 +60,9 @@ def _compiled(text: str, workload: KernelWorkload) -> bytes:
         try:
             return ptx_for(read(changed, options)).encode()
         except CompileError as error:
-            raise CompileError(f"the changed source does not compile; {_INSTEAD}\n{error}") from None
+            raise CompileError(
+                f"the changed source does not compile; {_INSTEAD}\n{error}"
+            ) from None
 
 
 def _judged(run: Run, artefact: bytes) -> list[str]:
@@ -73,5 +76,5 @@ def _judged(run: Run, artefact: bytes) -> list[str]:
             if not found.ok or not found.time or not unedited.time:
                 why = f"{found.verdict}{f' ({found.detail})' if found.detail else ''}"
                 raise DeviceError(f"as source it is {why} on the {split} cases; {_INSTEAD}")
-            told.append(f"as source: {times_as_fast(unedited.time / found.time)} on the {split} cases")
+            told.append(f"as source: {unedited.time / found.time:.2f}x on the {split} cases")
     return told

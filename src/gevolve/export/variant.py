@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gevolve.errors import OptionError
-from gevolve.export import kernels, models, scripts
+from gevolve.export import kernels, models, scripts, source
 from gevolve.export.files import write_bytes, write_text
 from gevolve.export.made import Made, ResourceChange, Source
 from gevolve.export.manifest import Manifest, manifest_of
@@ -35,6 +35,7 @@ def _patch(source: Source) -> Made:
 FORMATS = {
     "ptx": Format("llvm", kernels.ptx, "ptx", for_gpu=True),
     "cubin": Format("llvm", kernels.cubin, "cubin", binary=True, for_gpu=True),
+    "source": Format("llvm", source.diff, "diff"),
     "ll": Format("llvm", kernels.ll, "ll"),
     "mlir": Format("stablehlo", models.mlir, "mlir"),
     "bytecode": Format("stablehlo", models.bytecode, "mlirbc", binary=True),

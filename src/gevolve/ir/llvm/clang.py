@@ -15,7 +15,7 @@ from gevolve.errors import CompileError, SourceError, UnsupportedError
 ARCH = "sm_70"
 _INCLUDE = Path(__file__).parent / "include"
 _EMIT = ("-x", "cuda", "--cuda-device-only", f"--cuda-gpu-arch={ARCH}", "-O3", "-gline-tables-only",
-         "-S", "-emit-llvm")  # fmt: skip
+         "-fno-discard-value-names", "-S", "-emit-llvm")  # fmt: skip
 # As in codegen: NVIDIA's assembler sinks by itself what it should.
 _NO_SINKING = ("-mllvm", "-instcombine-code-sinking=0")
 # Headers of the toolkit and its libraries that no stand-in is provided for.

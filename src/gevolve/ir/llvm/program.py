@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from gevolve.ir.edit_kind import Skipped
 from gevolve.ir.editable import EditableProgram
+from gevolve.ir.llvm.arguments import names_of
 from gevolve.ir.llvm.codegen import terse
 from gevolve.ir.llvm.difference import DraftedVariant, describe_difference
 from gevolve.ir.llvm.draft import LlvmDraft
 from gevolve.ir.llvm.edits import EDIT_KINDS
 from gevolve.ir.llvm.index import LlvmIndex
-from gevolve.ir.llvm.locations import Locations
+from gevolve.ir.llvm.locations import Location, Locations
 from gevolve.ir.llvm.model import Instr, LlvmFunction, LlvmModule
 from gevolve.ir.llvm.names import demangle
 from gevolve.ir.llvm.parse import parse
@@ -49,6 +50,11 @@ class LlvmProgram(EditableProgram[LlvmSites, LlvmDraft]):
         self.text = self._print(LlvmDraft(self._index))
         self.digest = hashlib.sha256(self.text.encode()).hexdigest()
         self._sites: tuple[Profile | None, LlvmSites] | None = None
+
+    @cached_property
+    def _arguments(self) -> dict[str, list[str]]:
+        """The names that the arguments of functions have in the source."""
+        return names_of(chunk for chunk in self._module.chunks if isinstance(chunk, str))
 
     @cached_property
     def locations(self) -> Locations:
@@ -117,21 +123,26 @@ class LlvmProgram(EditableProgram[LlvmSites, LlvmDraft]):
     def show(self, id_: str) -> tuple[str, str]:
         instr = self._index.instr.get(id_)
         if instr is None:
-            return self._show_other(id_), ""
+            return self._show_other(id_)
         words = f"{id_} `{_without_metadata(instr)}`"
         line, of_user = self._line(instr)
         return f"{words} ({'for ' if of_user else ''}{line})" if line else words, line
 
-    def _show_other(self, id_: str) -> str:
+    def _show_other(self, id_: str) -> tuple[str, str]:
         """What an argument or a block stands for: the user knows its function, not its id."""
         owner = self._index.function_of.get(id_)
         if owner is None:
-            return id_
+            return id_, ""
         function = self._index.functions[owner]
+        spot = self.locations.function(function.header)
+        line = str(Location(*spot[:2])) if spot else ""
         names = [name for name, _ in function.args]
         if id_ in names:
-            return f"argument {names.index(id_) + 1} of {demangle(function.name)}"
-        return demangle(function.name) if id_ == function.blocks[0].id else id_
+            number = names.index(id_)
+            known = self._arguments.get(function.name, ())
+            words = f"`{known[number]}`" if known else f"argument {number + 1}"
+            return f"{words} of {demangle(function.name)}{f' ({line})' if line else ''}", line
+        return (demangle(function.name) if id_ == function.blocks[0].id else id_), line
 
     def _line(self, instr: Instr) -> tuple[str, bool]:
         """The source line of an instruction; if it has none, of what uses it, and that it is so."""

@@ -10,6 +10,7 @@ import llvmlite.binding  # pyright: ignore[reportMissingTypeStubs]
 
 from gevolve.errors import SourceError, UnsupportedError
 from gevolve.ir.llvm import names
+from gevolve.ir.llvm.arguments import with_names
 from gevolve.ir.llvm.clang import compile_cuda
 
 llvm: Any = llvmlite.binding  # llvmlite has no types
@@ -41,7 +42,8 @@ def read(path: Path, clang_options: Sequence[str] = ()) -> str:
     data = _content(path)
     match path.suffix:
         case ".cu":
-            text = _canonical(path, compile_cuda(path.absolute(), clang_options))
+            compiled = compile_cuda(path.absolute(), clang_options)
+            text = _canonical(path, with_names(_canonical(path, compiled)))
         case ".ll":
             text = _canonical(path, _decode(path, data))
         case ".bc":

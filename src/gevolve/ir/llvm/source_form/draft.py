@@ -31,7 +31,9 @@ class SourceDraft:
         for spot in spots:
             if PurePath(spot[0]).name == self.file:
                 return self._offset(*spot)
-        where = f"is in {PurePath(spots[0][0]).name}" if spots else "comes from no place in the source"
+        where = (
+            f"is in {PurePath(spots[0][0]).name}" if spots else "comes from no place in the source"
+        )
         raise Skipped(f"{id_} {where}")
 
     def parameter(self, argument: str) -> Span:

@@ -161,4 +161,6 @@ def operand_before(text: str, at: int) -> Span:
 
 
 def _is_cast(text: str) -> bool:
-    return bool(re.fullmatch(r"\(\s*(?:const )?(?:float|double|int|unsigned|long|size_t)\s*\)", text))
+    return bool(
+        re.fullmatch(r"\(\s*(?:const )?(?:float|double|int|unsigned|long|size_t)\s*\)", text)
+    )
