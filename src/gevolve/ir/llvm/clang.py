@@ -15,9 +15,11 @@ from gevolve.errors import CompileError, SourceError, UnsupportedError
 ARCH = "sm_70"
 _INCLUDE = Path(__file__).parent / "include"
 _EMIT = ("-x", "cuda", "--cuda-device-only", f"--cuda-gpu-arch={ARCH}", "-O3", "-gline-tables-only",
-         "-fno-discard-value-names", "-S", "-emit-llvm")  # fmt: skip
+         "-S", "-emit-llvm")  # fmt: skip
 # As in codegen: NVIDIA's assembler sinks by itself what it should.
 _NO_SINKING = ("-mllvm", "-instcombine-code-sinking=0")
+# People know arguments by their names.
+_KEEP_NAMES = ("-fno-discard-value-names",)
 # Headers of the toolkit and its libraries that no stand-in is provided for.
 _TOOLKIT_HEADER = re.compile(
     r"(cub|thrust|cuda|nv|cooperative_groups|cutlass|cute|crt)/.*"
@@ -74,7 +76,7 @@ def _bundled(path: Path, options: Sequence[str]) -> subprocess.CompletedProcess[
     # the machine: the host side is parsed for one fixed target.
     with tempfile.TemporaryDirectory(prefix="gevolve-") as empty:
         command = [
-            *(zig, "clang", "--target=x86_64-linux-musl", *_EMIT, *_NO_SINKING),
+            *(zig, "clang", "--target=x86_64-linux-musl", *_EMIT, *_NO_SINKING, *_KEEP_NAMES),
             *(f"--cuda-path={empty}", "-nocudainc", "-nocudalib", "--cuda-feature=+ptx78"),
             *("-nostdinc", "-nostdinc++"),
             *(word for folder in system for word in ("-isystem", str(folder))),
@@ -100,7 +102,7 @@ def _with_toolkit(path: Path, options: Sequence[str], header: str) -> str:
             f"with `clang++ {' '.join(_EMIT)} {path.name} -o {path.stem}.ll`, and use "
             f"{path.stem}.ll as the source."
         )
-    command = [clang, *_EMIT, *_NO_SINKING, f"--cuda-path={toolkit}", "-Wno-unknown-cuda-version",
+    command = [clang, *_EMIT, *_NO_SINKING, *_KEEP_NAMES, f"--cuda-path={toolkit}", "-Wno-unknown-cuda-version",
                *options, str(path), "-o", "-"]  # fmt: skip
     done = _run(command, path.parent)
     if done.returncode:
