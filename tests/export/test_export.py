@@ -15,7 +15,7 @@ import pytest
 
 import gevolve
 from gevolve.device.ptxas import installed
-from gevolve.errors import CompileError, OptionError, StoreError
+from gevolve.errors import CompileError, GevolveError, OptionError, StoreError
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.export.files import write_bytes, write_text
 from gevolve.export.manifest import Manifest
@@ -84,10 +84,14 @@ def read(path):
     return msgspec.json.decode(path.read_bytes(), type=Manifest)
 
 
-def judged(run, verdict):
+def judged(run, verdict, kind=""):
+    """A variant with this verdict; if asked for, one that is a single edit of this kind."""
     with Store.open(run, readonly=True) as store:
         return next(
-            f"v{row.id}" for row in store.evaluations() if row.evaluation.verdict == verdict
+            f"v{row.id}"
+            for row in store.evaluations()
+            if row.evaluation.verdict == verdict
+            and (not kind or [edit.kind for edit in row.patch] == [kind])
         )
 
 
@@ -112,6 +116,18 @@ def test_the_best_comes_with_its_evidence(run, tmp_path):
     assert found.evidence.interval.high < 1
     assert found.evidence.cases
     assert "hazards" in found.evidence.checks
+
+
+def test_a_change_of_the_source_is_judged_as_source(run, tmp_path):
+    weaker = judged(run, Verdict.OK, "syncwarp")
+    made = export(run, weaker, "source", output=tmp_path / "saxpy.diff")
+    assert "-    __syncthreads();\n+    __syncwarp();" in made.data.decode()
+    assert any(re.search(r"as source: [\d.]+x on the search cases", note) for note in made.lines())
+
+
+def test_a_change_of_the_source_that_is_wrong_is_refused(run):
+    with pytest.raises(GevolveError, match="as source it is wrong"):
+        export(run, judged(run, Verdict.WRONG, "delete"), "source")
 
 
 def test_another_gpu(run):
@@ -158,7 +174,7 @@ def test_nothing_that_was_not_validated_is_called_a_gain(run):
     [
         (
             {"format": "mlir"},
-            "mlir does not fit a run of kernels; use one of ptx, cubin, ll, patch",
+            "mlir does not fit a run of kernels; use one of ptx, cubin, source, ll, patch",
         ),
         ({"format": "gif"}, "--format is 'gif'; it must be one of"),
         ({"format": "ll", "arch": "sm_80"}, "--arch says nothing about ll"),

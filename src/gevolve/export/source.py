@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from gevolve.errors import CompileError, DeviceError, OptionError, WorkloadError
 from gevolve.export.made import Made
-from gevolve.ir.edit_kind import Skipped
 from gevolve.ir.llvm.program import LlvmProgram
 from gevolve.ir.llvm.ptx_process import ptx_for
 from gevolve.ir.llvm.source import read
@@ -20,13 +19,17 @@ if TYPE_CHECKING:
     from gevolve.run.run import Run
     from gevolve.workload.base import Split
 
-SPLITS: tuple[Split, ...] = ("search", "held-out")
+SPLITS: "tuple[Split, ...]" = ("search", "held-out")
 """What the changed source is judged on."""
 _INSTEAD = "export it as ptx, cubin, ll or patch instead"
 
 
 def diff(source: Source) -> Made:
-    """The change as patch(1) takes it; refused if it cannot be written in the source, or is wrong there."""
+    """The change as patch(1) takes it; refused if none of it can be written in the source, or it is wrong there.
+
+    Edits that have no form in the source are left out, which the notes say; so it is the source that is
+    judged, not the variant.
+    """
     run = source.run
     if run is None:
         raise OptionError(
@@ -41,12 +44,13 @@ def diff(source: Source) -> Made:
         raise OptionError(f"{path.name} is no CUDA source; {_INSTEAD}")
     try:
         form = program.source_form(source.patch, path.read_text(), path.name)
-    except Skipped as why:
-        raise OptionError(f"an edit cannot be written in {path.name} ({why}); {_INSTEAD}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise WorkloadError(f"{path} cannot be read: {error}") from None
-    artefact = _compiled(form.text, workload)
-    notes = [*form.words, *_judged(run, artefact)]
+    if not form.words:
+        why = form.left[0] if form.left else "it has no edits"
+        raise OptionError(f"nothing of it can be written in {path.name} ({why}); {_INSTEAD}")
+    judged = _judged(run, _compiled(form.text, workload))
+    notes = [*form.words, *(f"left out: {edit}" for edit in form.left), *judged]
     return Made(form.diff.encode(), notes=notes)
 
 
@@ -69,7 +73,9 @@ def _judged(run: Run, artefact: bytes) -> list[str]:
     """What the changed source is worth, in words; raises `DeviceError` if it is wrong."""
     told: list[str] = []
     with run.evaluator(workers=1) as evaluator:
-        for split in (split for split in SPLITS if split in run.workload.splits):
+        for split in SPLITS:
+            if split not in run.workload.splits:
+                continue
             unedited = evaluator.prepare(split).evaluation
             evaluator.submit(split, Patch(), split, artefact=artefact)
             (_, found), *_ = evaluator.results()

@@ -12,6 +12,7 @@ from gevolve.ir.llvm.arguments import names_of
 from gevolve.ir.llvm.codegen import terse
 from gevolve.ir.llvm.difference import DraftedVariant, describe_difference
 from gevolve.ir.llvm.draft import LlvmDraft
+from gevolve.ir.llvm.edit_kind import LlvmEdit
 from gevolve.ir.llvm.edits import EDIT_KINDS
 from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.locations import Location, Locations
@@ -102,18 +103,18 @@ class LlvmProgram(EditableProgram[LlvmSites, LlvmDraft]):
         return describe_difference(self._index, self.locations, old, new)
 
     def source_form(self, patch: Patch, source: str, file: str) -> SourceForm:
-        """The patch written into the source that the program was compiled from.
-
-        Raises `Skipped`, which names the edit, if one has no such form.
-        """
+        """The patch written into the source that the program was compiled from, as far as it can be."""
         draft = SourceDraft(source, file, self._index, self.locations)
         words: list[str] = []
+        left: list[str] = []
         for edit in patch:
+            read = self.edit_kinds.read(edit)
+            assert isinstance(read, LlvmEdit)
             try:
-                words.append(self.edit_kinds.read(edit).rewrite(draft))
+                words.append(read.rewrite(draft))
             except Skipped as why:
-                raise Skipped(f"{self.describe(edit).sentence}: {why}") from None
-        return SourceForm(draft.result(), draft.diff(), tuple(words))
+                left.append(f"{self.describe(edit).sentence}: {why}")
+        return SourceForm(draft.result(), draft.diff(), tuple(words), tuple(left))
 
     def _drafted(self, patch: Patch) -> DraftedVariant:
         draft = LlvmDraft(self._index)

@@ -1,4 +1,4 @@
-"""A patch as a change of the user's own source, where every edit of it has such a form."""
+"""A patch as a change of the user's own source, as far as its edits have such a form."""
 
 from dataclasses import dataclass
 
@@ -15,3 +15,5 @@ class SourceForm:
     diff: str
     words: tuple[str, ...]
     """What each edit is in the source, such as ``declare `w` as `__restrict__` (kernel.cu:12)``."""
+    left: tuple[str, ...]
+    """The edits that cannot be written there, and why."""
