@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gevolve.run.run import Run
     from gevolve.workload.base import Split
 
-SPLITS: "tuple[Split, ...]" = ("search", "held-out")
+SPLITS: tuple[Split, ...] = ("search", "held-out")
 """What the changed source is judged on."""
 _INSTEAD = "export it as ptx, cubin, ll or patch instead"
 
