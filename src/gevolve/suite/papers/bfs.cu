@@ -7,8 +7,8 @@ struct Node {
     int edges;  // how many it has
 };
 
-// The nodes of the frontier give their unvisited neighbours a distance.
-extern "C" __global__ void visit(Node *nodes, int *edges, bool *frontier, bool *reached,
+// The nodes of the frontier give their unvisited neighbours a distance. Several may reach one neighbour.
+extern "C" __global__ void visit(Node *nodes, int *edges, bool *frontier, int *reached,
                                  bool *visited, int *cost, int count)
 {
     int id = blockIdx.x * blockDim.x + threadIdx.x;
@@ -17,21 +17,21 @@ extern "C" __global__ void visit(Node *nodes, int *edges, bool *frontier, bool *
         for (int i = nodes[id].first; i < nodes[id].edges + nodes[id].first; i++) {
             int other = edges[i];
             if (!visited[other]) {
-                cost[other] = cost[id] + 1;
-                reached[other] = true;
+                atomicExch(&cost[other], cost[id] + 1);
+                atomicExch(&reached[other], 1);
             }
         }
     }
 }
 
 // What was reached is the next frontier.
-extern "C" __global__ void advance(bool *frontier, bool *reached, bool *visited, bool *over, int count)
+extern "C" __global__ void advance(bool *frontier, int *reached, bool *visited, int *over, int count)
 {
     int id = blockIdx.x * blockDim.x + threadIdx.x;
     if (id < count && reached[id]) {
         frontier[id] = true;
         visited[id] = true;
-        *over = true;
-        reached[id] = false;
+        atomicExch(over, 1);
+        reached[id] = 0;
     }
 }

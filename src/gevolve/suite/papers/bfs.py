@@ -35,9 +35,9 @@ class Bfs(KernelWorkload):
         start = np.zeros(count, np.bool_)
         start[case.source] = True
         nodes, edges = gpu.array(case.nodes), gpu.array(case.edges)
-        frontier, visited, reached = gpu.array(start), gpu.array(start), gpu.zeros(count, np.bool_)
+        frontier, visited, reached = gpu.array(start), gpu.array(start), gpu.zeros(count, np.int32)
         cost = gpu.array(np.where(start, 0, UNREACHED).astype(np.int32))
-        over = gpu.zeros(1, np.bool_)
+        over = gpu.zeros(1, np.int32)
         blocks = -(-count // BLOCK)
         while True:
             over.fill(0)

@@ -10,9 +10,9 @@ __device__ int node_of_thread()
 }
 
 // Every node of the frontier gives its unvisited neighbours a distance. Several may reach the same
-// neighbour at once; they all write the same value.
+// neighbour at once, so it is told atomically; they all bring the same value.
 __global__ void expand(const int* __restrict__ begin, const int* __restrict__ neighbours,
-                       unsigned char* frontier, unsigned char* reached,
+                       unsigned char* frontier, int* reached,
                        const unsigned char* visited, int* distance, int nodes)
 {
     const int node = node_of_thread();
@@ -23,14 +23,14 @@ __global__ void expand(const int* __restrict__ begin, const int* __restrict__ ne
     for (int edge = begin[node]; edge < begin[node + 1]; ++edge) {
         const int neighbour = neighbours[edge];
         if (!visited[neighbour]) {
-            distance[neighbour] = distance[node] + 1;
-            reached[neighbour] = 1;
+            atomicExch(&distance[neighbour], distance[node] + 1);
+            atomicExch(&reached[neighbour], 1);
         }
     }
 }
 
 // What was reached becomes the next frontier.
-__global__ void advance(unsigned char* frontier, unsigned char* reached, unsigned char* visited,
+__global__ void advance(unsigned char* frontier, int* reached, unsigned char* visited,
                         int* more, int nodes)
 {
     const int node = node_of_thread();
@@ -40,5 +40,5 @@ __global__ void advance(unsigned char* frontier, unsigned char* reached, unsigne
     frontier[node] = 1;
     visited[node] = 1;
     reached[node] = 0;
-    *more = 1;
+    atomicExch(more, 1);
 }

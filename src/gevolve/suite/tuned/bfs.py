@@ -37,7 +37,7 @@ class Bfs(KernelWorkload):
         start = np.zeros(nodes, np.uint8)
         start[case.source] = 1
         begin, neighbours = gpu.array(case.begin), gpu.array(case.neighbours)
-        frontier, visited, reached = gpu.array(start), gpu.array(start), gpu.zeros(nodes, np.uint8)
+        frontier, visited, reached = gpu.array(start), gpu.array(start), gpu.zeros(nodes, np.int32)
         distance = gpu.array(np.where(start, 0, UNREACHED).astype(np.int32))
         more = gpu.zeros(1, np.int32)
         graph, blocks = (begin, neighbours), -(-nodes // BLOCK)
