@@ -48,7 +48,8 @@ from gevolve.run.summary import Summary, VariantSummary
 from gevolve.search import Problem, Search, Settings
 from gevolve.suite import suite
 from gevolve.workload.base import Case
-from gevolve.workload.kernel import KernelWorkload, relative_error
+from gevolve.workload.error import relative_error
+from gevolve.workload.kernel import KernelWorkload
 from gevolve.workload.model import ModelWorkload
 
 open = Run.open  # noqa: A001  (as in `gevolve.open(folder)`)

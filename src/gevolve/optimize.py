@@ -89,7 +89,7 @@ def _config(workload: Workload, options: Options) -> Config:
         workload=workload.name,
         location=location_of(workload),
         ir=workload.ir,
-        rounding=workload.rounding,
+        rounding=workload.rounding or 0.0,
         device=options.device or workload.default_device,
         seed=options.seed,
         tolerance=workload.tolerance if options.tolerance is None else options.tolerance,
@@ -102,7 +102,7 @@ def _config(workload: Workload, options: Options) -> Config:
         referee=options.referee,
         versions={name: version(name) for name in ("gevolve", "numpy", *_PACKAGES[workload.ir])},
     )
-    config.search_settings(0.0)  # a wrong setting is refused before anything is written
+    config.search_settings(0.0, 0.0)  # a wrong setting is refused before anything is written
     return config
 
 

@@ -85,6 +85,13 @@ class Program(Protocol):
         """The unedited program with a mark in every block, which a device counts as it runs."""
         ...
 
+    def rerounded(self, seed: int) -> str:
+        """The unedited program, rounding otherwise wherever it rounds; itself if it rounds nowhere.
+
+        How its results differ shows what their last digits are worth.
+        """
+        ...
+
     def describe(self, edit: Edit) -> Change:
         """What an edit does, in one line for people; its text form if it is none of this program."""
         ...

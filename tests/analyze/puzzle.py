@@ -49,6 +49,9 @@ class PuzzleProgram:
     def verify(self, text):
         return None
 
+    def rerounded(self, seed):
+        return self.text
+
     def instrumented(self):
         return "puzzle"
 

@@ -10,6 +10,7 @@ import pytest
 from gevolve.device.base import Limits
 from gevolve.device.registry import open_device
 from gevolve.workload.base import SPLITS
+from gevolve.workload.error import AGREES, rough_error
 from gevolve.workload.locate import locate
 from tests.docs.pages import DOCS, save_files
 
@@ -34,7 +35,7 @@ def test_its_workload_agrees_with_its_reference(folder):
             gpu = device.open(artefact, Limits())
             got, want = workload.run(gpu, case), workload.reference(case)
             gpu.close()
-            assert workload.error(got, want) <= workload.rounding
+            assert rough_error(got, want) <= AGREES
 
 
 @pytest.mark.slow

@@ -34,6 +34,9 @@ class HostileProgram:
     def verify(self, text):
         return None
 
+    def rerounded(self, seed):
+        return self.text
+
     def instrumented(self):
         return self.text
 

@@ -12,7 +12,8 @@ from gevolve.evaluate.protocol import Failed, Header, MalformedMessageError
 from gevolve.evaluate.verdict import Verdict
 from gevolve.evaluate.worker import judge
 from gevolve.workload.base import Case
-from gevolve.workload.kernel import KernelWorkload, relative_error
+from gevolve.workload.error import relative_error
+from gevolve.workload.kernel import KernelWorkload
 
 ARRAYS = hnp.arrays(
     st.sampled_from([np.float32, np.float64, np.float16]), hnp.array_shapes(max_side=5)

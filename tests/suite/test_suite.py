@@ -18,7 +18,7 @@ from gevolve.patch import Edit, Patch
 from gevolve.suite import TUNED, tuned
 from gevolve.workload.base import SPLITS, Case
 from gevolve.workload.locate import locate
-from tests.suite import direct
+from tests.suite import agreement, direct
 from tests.suite.direct import tiny
 from tests.suite.mistakes import MISTAKES
 
@@ -46,7 +46,7 @@ def run(workload, artefact, case, limits=Limits()):  # noqa: B008  (frozen)
 
 def agrees(workload, got, want):
     assert (got.shape, got.dtype) == (want.shape, want.dtype)
-    return bool(np.all(np.isfinite(got))) and workload.error(got, want) <= workload.rounding
+    return agreement.agrees(workload, {"y": got}, {"y": want})
 
 
 def same(one, other):

@@ -18,6 +18,8 @@ class VariantDetail(msgspec.Struct, frozen=True, kw_only=True):
     verdict: str
     time: float | None
     error: float | None
+    off: float
+    """The share of output elements that differ by more than a tenth."""
     detail: str
     """Why it failed, if it did."""
     patch: str
@@ -63,6 +65,7 @@ def inspect(run: Run | str | Path, variant: str) -> VariantDetail:
             verdict=row.evaluation.verdict.value,
             time=row.evaluation.time,
             error=row.evaluation.error,
+            off=row.evaluation.off,
             detail=row.evaluation.detail,
             patch=str(row.patch),
             edits=[

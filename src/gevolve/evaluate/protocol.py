@@ -87,6 +87,8 @@ class Baseline(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """One line about each case, smallest first."""
     tolerance: float
     """The error up to which a variant is `ok`."""
+    rounding: float = 0.0
+    """The error that counts as none: the workload's, or the unedited program's own rounding."""
     deadline: float
     """Seconds that a variant is given."""
     device: str

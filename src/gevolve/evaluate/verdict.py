@@ -44,6 +44,8 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     verdict: Verdict
     time: float | None = None
     error: float | None = None
+    off: float = 0.0
+    """The share of output elements that differ from the reference by more than a tenth."""
     detail: str = ""
     """One line for people: which case, which value, which signal."""
     work: tuple[float, ...] = ()

@@ -39,6 +39,8 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     ratio: float | None
     """Its time over the unedited program's on the same cases."""
     error: float | None
+    off: float = 0.0
+    """The share of output elements that differ from the original's by more than a tenth."""
     detail: str = ""
 
 
@@ -188,6 +190,7 @@ def _judged(found: Evaluation, unedited: Evaluation | None) -> Judged:
         time=found.time,
         ratio=ratio,
         error=found.error,
+        off=found.off,
         detail=found.detail,
     )
 

@@ -56,6 +56,11 @@ def interval_text(interval: Interval) -> str:
     return text
 
 
+def error_text(error: float, off: float) -> str:
+    """An error, and how many elements are far off, which one number would hide."""
+    return f"{error:.2g}, {off:.2g} off" if off else f"{error:.2g}"
+
+
 def number(value: float) -> str:
     """A time in the device's unit, short."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.4g}"
@@ -97,7 +102,7 @@ def _table(*, label: bool, nvcc: bool) -> Table:
 
 def _cells(entry: VariantSummary, *, nvcc: bool) -> tuple[str, ...]:
     """One variant as a row of such a table. What was not validated is only a candidate."""
-    error = "exact" if entry.exact else f"{entry.error:.2g}"
+    error = "exact" if entry.exact else error_text(entry.error, entry.off)
     beside = (_factor(entry.nvcc),) if nvcc else ()
     if entry.id == "v0":
         return (entry.id, number(entry.time), "", *beside, error, "", "", "", "")
@@ -195,7 +200,7 @@ def _candidate(entry: VariantSummary) -> Text:
         return Text("no candidate yet", style="dim")
     text = Text(f"{'best' if entry.interval else 'candidate'} {entry.id}  ")
     text.append(factor(1 / entry.ratio) if entry.ratio > 0 else "-", style="bold")
-    text.append("  exact" if entry.exact else f"  error {entry.error:.2g}")
+    text.append("  exact" if entry.exact else f"  error {error_text(entry.error, entry.off)}")
     words = "passed all checks" if entry.interval else "on the search cases; checked at the end"
     text.append(f"   {words}", style="dim")
     return text
@@ -319,6 +324,8 @@ def details(detail: VariantDetail) -> RenderableType:
     head.append(detail.verdict, style=COLORS.get(detail.verdict, ""))
     if detail.time is not None:
         head.append(f"   time {number(detail.time)}   error {detail.error:.3g}")
+        if detail.off:
+            head.append(f", {detail.off:.2%} of the outputs off by more than a tenth")
     if detail.beside:
         head.append(f"   {detail.beside}", style="bold")
     for split, verdict in detail.checks.items():

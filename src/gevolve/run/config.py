@@ -21,7 +21,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     """Where its class is defined."""
     ir: Literal["llvm", "stablehlo"] = "llvm"
     rounding: float
-    """The error that counts as none, by the workload."""
+    """The error that counts as none, by the workload; 0 if that is measured."""
     device: str
     seed: int
     tolerance: float
@@ -49,12 +49,12 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """How many worker processes to start: one for each core unless the user said otherwise."""
         return self.workers or len(os.sched_getaffinity(0))
 
-    def search_settings(self, bound: float) -> Settings:
-        """The settings of the search, in which a variant's error may be up to `bound`."""
+    def search_settings(self, bound: float, rounding: float) -> Settings:
+        """The settings of the search: errors up to `bound` are allowed, up to `rounding` none."""
         return make_settings(
             self.search,
             self.preset,
             self.settings,
             tolerance=bound,
-            rounding=self.rounding,
+            rounding=rounding,
         )

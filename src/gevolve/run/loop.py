@@ -96,6 +96,7 @@ class Loop:
             self._store.set("profile", baseline.profile)
             self._store.set("cases", baseline.cases)
             self._store.set("bound", baseline.tolerance)
+            self._store.set("rounding", baseline.rounding)
             self._store.add([(Patch(), baseline.evaluation, -1)])
         elif baseline.deterministic and row.evaluation.time != baseline.evaluation.time:
             raise StoreError(

@@ -129,7 +129,11 @@ class Run:
     @property
     def settings(self) -> Settings:
         """The settings of the search; what error it allows is known once the baseline was judged."""
-        return self.config.search_settings(self.store.get("bound", float, self.config.tolerance))
+        config = self.config
+        return config.search_settings(
+            self.store.get("bound", float, config.tolerance),
+            self.store.get("rounding", float, config.rounding),
+        )
 
     def load_program(self) -> None:
         """Load the program from its source, which must not have changed since the run began.

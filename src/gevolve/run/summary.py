@@ -22,6 +22,8 @@ class VariantSummary(msgspec.Struct, frozen=True, kw_only=True):
     error: float
     exact: bool
     """Whether the error is no more than the unedited program's, or than rounding."""
+    off: float = 0.0
+    """The share of output elements that differ by more than a tenth."""
     edits: int
     validated: bool
     """Whether it passed on all cases that the search never used, and was measured there."""

@@ -27,7 +27,7 @@ class SvmWorkload(KernelWorkload):
     """A C-SVM with a Gaussian kernel: trained on some rows of a table, tried on others."""
 
     source = "svm.cu"  # beside the workloads
-    rounding: ClassVar[float] = 0.0
+    rounding: ClassVar[float | None] = 0.0
     sizes: ClassVar[dict[str, tuple[int, int]]]
     """How many rows are trained on, at least and at most."""
     tried: ClassVar[int] = 100

@@ -109,6 +109,9 @@ class ToyProgram:
     def instrumented(self) -> str:
         return "toy\nmarked"
 
+    def rerounded(self, seed: int) -> str:
+        return self.text
+
     def describe(self, edit: Edit) -> Change:
         return Change(str(edit))
 

@@ -59,8 +59,8 @@ class Case:
 class Workload:
     """What the evaluator knows of a workload; `KernelWorkload` and `ModelWorkload` are the two kinds."""
 
-    rounding: ClassVar[float] = 0.0
-    """An error up to this counts as none."""
+    rounding: ClassVar[float | None] = 0.0
+    """An error up to this counts as none; None to measure the unedited program's own rounding."""
     tolerance: ClassVar[float] = 0.0
     """The error that a variant may have if the user does not say; see `bound`."""
     splits: ClassVar[tuple[Split, ...]] = SPLITS
@@ -106,8 +106,13 @@ class Workload:
         """
         raise NotImplementedError
 
+    @property
+    def elementwise(self) -> bool:
+        """Whether outputs are compared element by element, rather than by `measure`."""
+        return False
+
     def bound(self, unedited: float, tolerance: float) -> float:
-        """The largest error that a variant may have, given the unedited program's."""
+        """The largest error that a variant may have, rounding aside, given the unedited program's."""
         raise NotImplementedError
 
     # `reference(self, case)` may be defined too; by default the unedited program is the reference.

@@ -23,6 +23,7 @@ import numpy as np
 
 from gevolve.errors import WorkloadError
 from gevolve.workload.base import SPLITS, Array, Case, Split, Workload
+from gevolve.workload.error import relative_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,23 +35,6 @@ _FRESH: tuple[Split, ...] = ("search", "search", "held-out", "held-out", "held-o
 """The sizes of fresh cases."""
 
 
-def relative_error(got: Array, want: Array) -> float:
-    """The largest |got - want| relative to |want|, which is floored at its own mean magnitude.
-
-    The floor keeps values that are zero, or nearly so beside the others, from turning rounding
-    into a large relative error. Integers and booleans are compared exactly: the share that differs.
-    """
-    if want.size == 0:
-        return 0.0
-    if want.dtype.kind in "iub":
-        return float(np.count_nonzero(got != want)) / want.size
-    wide = np.complex128 if want.dtype.kind == "c" else np.float64
-    reference = np.asarray(want, wide)
-    magnitude = np.abs(reference)
-    floor = float(magnitude.mean()) or 1.0
-    return float(np.max(np.abs(np.asarray(got, wide) - reference) / np.maximum(magnitude, floor)))
-
-
 class KernelWorkload(Workload):
     """A CUDA kernel with the host code that runs it. Subclass it; `source`, `case`, `run` are needed."""
 
@@ -58,8 +42,8 @@ class KernelWorkload(Workload):
     """Path of the ``.cu``, ``.ll`` or ``.bc``, relative to the file that defines the class."""
     kernels: ClassVar[tuple[str, ...]] = ()
     """The kernels to evolve; all kernels of the source if empty."""
-    rounding: ClassVar[float] = 1e-5
-    """An error up to this counts as exact: what a change in the order of additions may cause."""
+    rounding: ClassVar[float | None] = None
+    """An error up to this counts as exact; by default the unedited kernel's own rounding, measured."""
     search_cases: ClassVar[int] = 2
     """How many cases judge each variant during the search."""
     held_out_cases: ClassVar[int] = 2
@@ -81,17 +65,16 @@ class KernelWorkload(Workload):
         return relative_error(got, want)
 
     def measure(self, got: Mapping[str, Array], want: Mapping[str, Array], case: Case) -> float:  # noqa: ARG002  (a reference says all)
-        errors = [self._unexcused(array, want[name]) for name, array in got.items()]
+        errors = [self.error(array, want[name]) for name, array in got.items()]
         return float(np.max(errors))  # unlike max(), it passes a NaN on
 
-    def _unexcused(self, got: Array, want: Array) -> float:
-        """The error of an output; no rounding excuses a whole number that is wrong."""
-        error = self.error(got, want)
-        excused = want.dtype.kind in "iub" and 0 < error <= self.rounding
-        return 1.01 * self.rounding if excused else error
+    @property
+    def elementwise(self) -> bool:
+        own = type(self)
+        return own.error is KernelWorkload.error and own.measure is KernelWorkload.measure
 
     def bound(self, unedited: float, tolerance: float) -> float:  # noqa: ARG002  (errors are of the reference)
-        return max(self.rounding, tolerance)
+        return tolerance
 
     def path(self) -> Path:
         """Where the source is."""

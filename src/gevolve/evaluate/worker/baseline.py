@@ -13,13 +13,16 @@ import numpy as np
 from gevolve.device.base import Limits, Usage
 from gevolve.errors import DeviceError, WorkloadError
 from gevolve.evaluate.child import linux
-from gevolve.evaluate.child.main import Problem, compute_reference
+from gevolve.evaluate.child.main import Comparison, Problem, compute_reference
 from gevolve.evaluate.child.process import FAILURES, Child, ChildFailedError, Runner, start
+from gevolve.evaluate.child.timing import QUICK
 from gevolve.evaluate.protocol import CaseRun, Header, Prepared, Ran, Timed
 from gevolve.evaluate.verdict import Verdict
-from gevolve.evaluate.worker import checks, judge
+from gevolve.evaluate.worker import checks, judge, rounding
+from gevolve.evaluate.worker.meter import Meter, meter, meter_alike
 from gevolve.evaluate.worker.outputs import Outputs
-from gevolve.workload.base import Array
+from gevolve.workload.base import Array, Split
+from gevolve.workload.error import AGREES
 
 _RETRIES = 2
 """A real device may fail for reasons of its own this many times."""
@@ -52,6 +55,7 @@ class Unedited:
 
     expected: list[Expected]
     checks: checks.Checks
+    meter: Meter
     exact: bool
     """Whether it gives the same outputs each time, bit for bit."""
     kernels: tuple[str, ...]
@@ -76,21 +80,23 @@ class BaselineRun:
         self._seconds = seconds
         self._main = main
 
-    def learn(self, artefact: bytes, *, checked: bool) -> Unedited:
-        """Run it on all cases and, if `checked`, in the device's checks; then compute the reference."""
+    def learn(self, artefact: bytes, split: Split) -> Unedited:
+        """Run it on all cases and in the device's checks; then compute the reference."""
         results, times, exact, growth = self._run_with_retries(artefact)
         found = (
             checks.learn(
                 self._problem, artefact, *results[0], seconds=self._seconds, runner=self._runner
             )
-            if checked
+            if split != "large"
             else checks.Checks(self._problem)
         )
+        meter = self._meter(results, found, split)
         self._runner.end()
         launched = (kernel for _, usage in results for kernel in usage.kernels)
         return Unedited(
-            expected=self._expect(results, times, self._compute_reference()),
-            checks=found,
+            expected=self._expect(results, times, self._compute_reference(), meter),
+            checks=replace(found, meter=meter),
+            meter=meter,
             exact=exact,
             kernels=tuple(dict.fromkeys(launched)),
             memory=2 * max(growth, found.growth) + (256 << 20),
@@ -144,6 +150,38 @@ class BaselineRun:
             exact = judge.same(results[0][0].arrays, again.arrays)
         return results, times, exact, growth
 
+    def _meter(
+        self, results: list[tuple[Outputs, Usage]], found: checks.Checks, split: Split
+    ) -> Meter:
+        """How variants are compared with it: by its own rounding, unless the workload says otherwise."""
+        problem, plain = self._problem, [outputs.arrays for outputs, _ in results]
+        if split == "large":
+            return self._meter_of_large(plain)
+        rounded = problem.workload.rounding != 0 and rounding.rounds(problem, plain[0])
+        rerounded = rounding.reround(
+            problem,
+            results,
+            seeds=(1, 2)[: 2 if split == "search" else 1] if rounded else (),
+            check=[None, *found.by_name][-1],
+            seconds=self._seconds,
+            runner=self._runner,
+        )
+        return meter(problem, plain, rerounded, rounds=rounded)
+
+    def _meter_of_large(self, plain: list[dict[str, Array]]) -> Meter:
+        """How the outputs of a large case are compared: as those of the search cases."""
+        problem, workload = self._problem, self._problem.workload
+        if workload.rounding == 0 or not rounding.rounds(problem, plain[0]):
+            return meter(problem, plain, [[] for _ in plain], rounds=False)
+        small = replace(problem, cases=workload.cases("search"))
+        artefact = problem.device.build(problem.program.text)
+        runner = Runner(small, Comparison(artefact, QUICK), self._main, isolated=True)
+        alike = BaselineRun(small, runner, seconds=self._seconds, main=self._main)
+        results, _, _, _ = alike._run_with_retries(artefact)
+        known = alike._meter(results, checks.Checks(small), "held-out")
+        runner.end()
+        return meter_alike(problem, plain, known, [outputs.arrays for outputs, _ in results])
+
     def _compute_reference(self) -> list[Outputs] | None:
         """The workload's own reference for every case; None if it has none."""
         reference = self._problem.workload.reference
@@ -168,6 +206,7 @@ class BaselineRun:
         results: list[tuple[Outputs, Usage]],
         times: list[Timed],
         references: list[Outputs] | None,
+        meter: Meter,
     ) -> list[Expected]:
         expected: list[Expected] = []
         whole = 1.0 if self._problem.device.deterministic else sum(one.unit for one in times)
@@ -175,6 +214,9 @@ class BaselineRun:
             want = references[case] if references else outputs
             if references:
                 self._check_shapes(case, outputs, want)
+                if meter.measured:
+                    self._check_reference(case, outputs, want, meter)
+                    want = outputs
             else:
                 self._check_numbers(case, outputs)
             expected.append(
@@ -188,6 +230,18 @@ class BaselineRun:
                 )
             )
         return expected
+
+    def _check_reference(self, case: int, got: Outputs, want: Outputs, meter: Meter) -> None:
+        """The reference says whether the program is right; variants are then compared with the program."""
+        where = f"case {case}"
+        try:
+            error = meter.error(case, got.arrays, want.arrays, where)
+            judge.check_error(error, max(meter.rounding, AGREES), where)
+        except judge.Fault as fault:
+            raise WorkloadError(
+                f"{self._problem.workload.name}: the unedited program differs from its own reference"
+                f" ({fault.detail}); correct the kernel or reference(), or set `rounding`"
+            ) from None
 
     def _check_shapes(self, case: int, outputs: Outputs, want: Outputs) -> None:
         given, named = (

@@ -16,7 +16,9 @@ from gevolve.evaluate.protocol import CaseRun, Prepared, Ran
 from gevolve.evaluate.stopwatch import Stopwatch
 from gevolve.evaluate.verdict import Verdict
 from gevolve.evaluate.worker import judge
+from gevolve.evaluate.worker.meter import Meter
 from gevolve.evaluate.worker.outputs import Outputs
+from gevolve.workload.error import AGREES, rough_error
 
 _WHERE = "case 0"
 _INDEPENDENT = (
@@ -45,6 +47,8 @@ class Checks:
     by_name: Mapping[str, Check] = field(default_factory=dict[str, Check])
     growth: int = 0
     """Bytes by which they made the address space grow."""
+    meter: Meter | None = None
+    """How outputs are compared; known once the unedited program has passed them."""
 
     def runs(self) -> list[CaseRun]:
         """The runs that a variant has to make after the others."""
@@ -76,7 +80,8 @@ class Checks:
                 if check.exact:
                     judge.check_order(plain.arrays, got.arrays, where)
                 else:
-                    _check_close(self.problem, got, plain, where)
+                    assert self.meter is not None
+                    _check_close(self.meter.near(0, got.arrays, plain.arrays, where), where)
         except (judge.Fault, ChildFailedError) as failure:
             raise _blame_order(judge.fault_of(failure, 0.0), check) from None
 
@@ -113,7 +118,7 @@ def learn(
                 got.fill(child.fill)
                 exact = judge.same(plain.arrays, got.arrays)
                 if not exact:
-                    _check_close(problem, got, plain, name)
+                    _check_close(_rough_difference(problem, got, plain), name)
             except (judge.Fault, *FAILURES):
                 continue
             growth = max(growth, linux.peak_address_space(child.pid) - before)
@@ -122,11 +127,18 @@ def learn(
     return Checks(problem, passed, growth)
 
 
-def _check_close(problem: Problem, got: Outputs, plain: Outputs, where: str) -> None:
+def _check_close(error: float | None, where: str) -> None:
     """The order of threads may change the rounding, and no more than that."""
-    error = judge.error_of(problem, 0, got.arrays, plain.arrays, where)
-    if not error <= problem.workload.rounding:
+    if error is not None:
         raise judge.Fault(Verdict.RACE, f"{where}: the output differs by {error:.3g}")
+
+
+def _rough_difference(problem: Problem, got: Outputs, plain: Outputs) -> float | None:
+    """How far two runs are apart, if by more than any rounding, which is not known yet."""
+    pairs = ((array, plain.arrays[name]) for name, array in got.arrays.items())
+    error = max(rough_error(*pair) for pair in pairs)
+    given = problem.workload.rounding
+    return None if error <= (AGREES if given is None else given) else error
 
 
 def _blame_order(fault: judge.Fault, check: Check) -> judge.Fault:

@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     from gevolve.workload.base import Array
 
 
+def sealed(array: "Array") -> "Array":
+    """A copy of an array in memory that forked children do not inherit."""
+    copy = Outputs([Header("", array.dtype.str, array.shape)]).arrays[""]
+    copy[...] = array
+    return copy
+
+
 class Outputs:
     """The output arrays of one run, in memory that is unmapped in every forked child."""
 

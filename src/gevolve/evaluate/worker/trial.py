@@ -57,12 +57,14 @@ class Trial:
         artefact = device.build(problem.program.text)
         self._runner = _runner(problem, split, artefact, main)
         baseline = BaselineRun(problem, self._runner, seconds=self._deadline, main=main)
-        self._unedited = baseline.learn(artefact, checked=split != "large")
+        self._unedited = baseline.learn(artefact, split)
         self._expected = self._unedited.expected
         self._plan = self._runs()
         gc.collect()
         gc.freeze()  # so that no collection in a child walks, and so copies, what it inherits
-        self._tolerance = workload.bound(math.inf, 0.0)  # the strictest, until the error is known
+        rounding = self._unedited.meter.rounding
+        # The strictest, until the error is known.
+        self._tolerance = max(rounding, workload.bound(math.inf, 0.0))
         self._notes = [f" ({case!r})" for case in problem.cases]
         self._par = math.inf
         unedited = self._check_unedited(hashlib.sha256(artefact).hexdigest())
@@ -75,13 +77,14 @@ class Trial:
         if split == "search":  # elsewhere a failure is rare, and its detail describes the input
             self._notes = [""] * len(problem.cases)
         allowed = workload.tolerance if tolerance is None else tolerance
-        self._tolerance = workload.bound(unedited.error or 0.0, allowed)
+        self._tolerance = max(rounding, workload.bound(unedited.error or 0.0, allowed))
         self.baseline = Baseline(
             split=split,
             evaluation=unedited,
             profile=profile,
             cases=tuple(map(repr, problem.cases)),
             tolerance=self._tolerance,
+            rounding=rounding,
             deadline=self._deadline,
             device=device.name,
             deterministic=device.deterministic,
@@ -189,7 +192,7 @@ class Trial:
         times: dict[int, float] = {}
         gaps: dict[int, float] = {}
         work: dict[int, tuple[float, ...]] = {}
-        worst = spread = 0.0
+        worst = off = spread = 0.0
         for run in self._plan:
             checks = self._unedited.checks
             if run.check and checks.skips(run.check, self._total(times), self._par):
@@ -201,7 +204,8 @@ class Trial:
             ran = child.expect(Ran)
             stopwatch.add(ran.seconds)
             with stopwatch("judge"):
-                worst = max(worst, self._judge(child, ran, run))
+                error, share = self._judge(child, ran, run)
+                worst, off = max(worst, error), max(off, share)
             if run.timed:
                 child.go()
                 timed = child.expect(Timed)
@@ -216,6 +220,7 @@ class Trial:
             verdict=Verdict.OK,
             time=self._total(times),
             error=worst,
+            off=off,
             spread=spread,
             gaps=sum(gaps.values()),
             work=tuple(map(sum, zip(*work.values(), strict=True))) if all(work.values()) else (),
@@ -225,24 +230,27 @@ class Trial:
         """The time of all cases."""
         return sum(value * self._expected[case].share for case, value in times.items())
 
-    def _judge(self, child: Child, ran: Ran, run: CaseRun) -> float:
-        """The error of one run; raises `Fault` for anything worse than an error."""
+    def _judge(self, child: Child, ran: Ran, run: CaseRun) -> tuple[float, float]:
+        """The error of one run, and the share of elements that are off; raises `Fault` for anything worse than an error."""
         case = run.case
         expected = self._expected[case]
         where = f"case {case}{self._notes[case]}"
         judge.check_headers(ran.outputs, expected.headers, where)
         got, first = expected.outputs[run.poison], expected.outputs[0]
         got.fill(child.fill)
-        error = 0.0
+        error = off = 0.0
         if not run.poison:
-            error = judge.error_of(self._problem, case, got.arrays, expected.want, where)
+            error = self._unedited.meter.error(case, got.arrays, expected.want, where)
         elif self._unedited.exact:
             judge.check_same(first.arrays, got.arrays, where)
         else:
-            judge.check_near(self._problem, case, first.arrays, got.arrays, where)
+            near = self._unedited.meter.near(case, got.arrays, first.arrays, where)
+            judge.check_near(near, where)
         judge.check_inputs(ran.usage.changed, expected.changed, where)
         judge.check_error(error, self._tolerance, where)
-        return error
+        if error > self._unedited.meter.rounding:
+            off = judge.share_off(got.arrays, expected.want)
+        return error, off
 
     # --- setting up ------------------------------------------------------------------------------
 

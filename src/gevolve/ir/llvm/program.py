@@ -16,9 +16,10 @@ from gevolve.ir.llvm.edit_kind import LlvmEdit
 from gevolve.ir.llvm.edits import EDIT_KINDS
 from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.locations import Location, Locations
-from gevolve.ir.llvm.model import Instr, LlvmFunction, LlvmModule
+from gevolve.ir.llvm.model import Block, Instr, LlvmFunction, LlvmModule
 from gevolve.ir.llvm.names import demangle
 from gevolve.ir.llvm.parse import parse
+from gevolve.ir.llvm.reround import functions, rerounded, rounds_in_memory
 from gevolve.ir.llvm.sites import LlvmSites
 from gevolve.ir.llvm.source_form import SourceDraft, SourceForm
 from gevolve.ir.llvm.verifier import verify
@@ -97,6 +98,15 @@ class LlvmProgram(EditableProgram[LlvmSites, LlvmDraft]):
                 for block in function.blocks
             ]
         )
+
+    def rerounded(self, seed: int) -> str:
+        def body(block: Block) -> str:
+            return "\n".join(line for instr in block.body for line in rerounded(instr, seed))
+
+        text = self._join(lambda function: [body(block) for block in function.blocks])
+        if text == self.text and not any(map(rounds_in_memory, self._index.instr.values())):
+            return text
+        return text + functions(text)
 
     def difference(self, before: Patch, after: Patch) -> Change | None:
         old, new = (self._drafted(patch) for patch in (before, after))

@@ -21,7 +21,7 @@ function comparePage(data) {
       ...(several ? [run.run.workload] : []),
       best ? h('b', {}, factor(best.headline.value) + ' as fast') : 'none validated',
       shown ? shown.ratio.toFixed(4) : '–',
-      shown ? (shown.exact ? 'exact' : short(shown.error)) : '–',
+      shown ? wrongness(shown) : '–',
       shown ? shown.edits : '–',
       ...splits.map((split) =>
         checks[split]

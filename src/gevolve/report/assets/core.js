@@ -48,6 +48,9 @@ function clock(seconds) {
   return hours ? `${hours}:${two(m % 60)}:${two(total % 60)}` : `${m}:${two(total % 60)}`;
 }
 
+// The error of an entry, and the share of its outputs that are off by more than a tenth.
+const wrongness = (entry) =>
+  entry.exact ? 'exact' : short(entry.error) + (entry.off ? `, ${short(entry.off)} off` : '');
 const errorText = (value, rounding) =>
   value === null || value === undefined ? '–' : value <= rounding ? 'exact' : short(value);
 const plural = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;

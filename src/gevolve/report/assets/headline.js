@@ -100,7 +100,7 @@ function headline(data) {
             : deterministic
               ? ', in cycles of the model, which do not vary'
               : '',
-          `; ${best.exact ? 'its output is exact' : 'its error is ' + short(best.error)}; ${plural(best.edits, 'edit')}.`,
+          `; ${best.exact ? 'its output is exact' : 'its error is ' + wrongness(best)}; ${plural(best.edits, 'edit')}.`,
         ),
         deterministic &&
           ratio > 0.95 &&

@@ -122,7 +122,7 @@ function frontTable(data) {
     data.front.map((entry) => [
       h('a', { href: '#' + entry.id }, entry.id),
       entry.ratio.toFixed(4),
-      entry.exact ? 'exact' : short(entry.error),
+      wrongness(entry),
       entry.edits,
       ...splits.map((split) => {
         const check = (data.checks[entry.id] || {})[split];

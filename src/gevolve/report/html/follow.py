@@ -277,6 +277,7 @@ class Follower:
             "ratio": entry.ratio,
             "error": entry.error,
             "exact": entry.exact,
+            "off": entry.off,
             "edits": entry.edits,
             "validated": entry.validated,
             "heldOutError": entry.held_out_error,
@@ -295,6 +296,7 @@ class Follower:
                 "verdict": evaluation.verdict.value,
                 "ratio": self.ratio(evaluation, unedited.get(split)) if evaluation.ok else None,
                 "error": evaluation.error,
+                "off": evaluation.off,
                 "detail": evaluation.detail[:400],
             }
             for split, evaluation in self.checks[id_].items()

@@ -19,7 +19,6 @@ class Backprop(KernelWorkload):
     """Hidden units from inputs and weights; weights from the errors of the hidden units."""
 
     source = "backprop.cu"
-    rounding = 1e-5  # sums of up to a few thousand products
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         blocks = draw(rng, {"search": (8, 40), "held-out": (10, 50), "large": (1000, 2000)}[size])

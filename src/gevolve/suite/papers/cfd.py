@@ -19,7 +19,6 @@ class Cfd(KernelWorkload):
     """Density, momentum and energy of each element, a few time steps on from uniform flow."""
 
     source = "cfd.cu"
-    rounding = 2e-5  # a flux is a small difference of large sums
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         span = {"search": (200, 700), "held-out": (300, 900), "large": (8_000, 12_000)}[size]

@@ -17,7 +17,6 @@ class Conv2d(KernelWorkload):
     """Windows of three to nine pixels a side."""
 
     source = "conv2d.cu"
-    rounding = 1e-5
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         span = {"search": (24, 60), "held-out": (28, 70), "large": (180, 240)}[size]

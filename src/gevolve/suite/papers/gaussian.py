@@ -17,7 +17,6 @@ class Gaussian(KernelWorkload):
     """The matrix and the right-hand side, brought to upper triangular form column by column."""
 
     source = "gaussian.cu"
-    rounding = 2e-5  # as many subtractions as there are columns
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         n = draw(rng, {"search": (16, 48), "held-out": (20, 60), "large": (150, 220)}[size])

@@ -17,8 +17,6 @@ class Hotspot(KernelWorkload):
     """A grid of cells that heat up, and exchange heat with their neighbours and the air."""
 
     source = "hotspot.cu"
-    # Some dozen steps of ten operations on temperatures near 300, each rounded to one part in 1.7e7.
-    rounding = 2e-6
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         span = {"search": (20, 50), "held-out": (24, 60), "large": (300, 500)}[size]

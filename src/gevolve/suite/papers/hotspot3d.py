@@ -17,7 +17,6 @@ class Hotspot3d(KernelWorkload):
     """Layers of cells that heat up, and exchange heat with six neighbours."""
 
     source = "hotspot3d.cu"
-    rounding = 2e-6  # as for hotspot
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         span = {"search": (24, 70), "held-out": (30, 80), "large": (200, 260)}[size]

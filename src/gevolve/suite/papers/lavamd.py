@@ -17,7 +17,6 @@ class Lavamd(KernelWorkload):
     """A cube of boxes, each with as many particles, in double precision."""
 
     source = "lavamd.cu"
-    rounding = 1e-9  # doubles; some hundred terms
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         low, high = {"search": (1, 4), "held-out": (2, 4), "large": (4, 6)}[size]

@@ -17,7 +17,6 @@ class Lung(KernelWorkload):
     """Virus, tissue and T cells on a grid, some steps on from a few infected places."""
 
     source = "lung.cu"
-    rounding = 1e-5
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         span = {"search": (16, 36), "held-out": (20, 42), "large": (120, 160)}[size]

@@ -17,7 +17,6 @@ class Nbody(KernelWorkload):
     """Positions and velocities, a few steps on."""
 
     source = "nbody.cu"
-    rounding = 2e-5  # sums of as many pulls as there are stars
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         span = {"search": (64, 160), "held-out": (80, 200), "large": (800, 1_200)}[size]

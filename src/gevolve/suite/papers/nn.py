@@ -16,7 +16,6 @@ class Nn(KernelWorkload):
     """Hurricanes on a map: the distance of each from a place, and which are nearest."""
 
     source = "nn.cu"
-    rounding = 1e-6
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         span = {"search": (3_000, 12_000), "held-out": (4_000, 15_000), "large": (3e5, 4e5)}[size]

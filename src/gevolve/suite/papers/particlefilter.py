@@ -17,7 +17,6 @@ class Particlefilter(KernelWorkload):
     """Weights of the guesses of one frame, and the guesses that are drawn from them."""
 
     source = "particlefilter.cu"
-    rounding = 1e-9  # doubles throughout
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         span = {"search": (150, 500), "held-out": (200, 600), "large": (3_000, 5_000)}[size]

@@ -16,7 +16,6 @@ class Scan(KernelWorkload):
     """Blocks first, then what comes before each block."""
 
     source = "scan.cu"
-    rounding = 1e-5
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         span = {"search": (1_000, 8_000), "held-out": (1_500, 9_000), "large": (80_000, 120_000)}

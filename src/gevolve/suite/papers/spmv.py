@@ -16,7 +16,6 @@ class Spmv(KernelWorkload):
     """Short rows by threads, the same matrix again by warps."""
 
     source = "spmv.cu"
-    rounding = 1e-5
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         span = {"search": (150, 600), "held-out": (200, 700), "large": (8_000, 12_000)}[size]

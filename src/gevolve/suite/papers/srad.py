@@ -16,7 +16,6 @@ class Srad(KernelWorkload):
     """A few rounds of diffusion; the mean and variance of the whole image steer it."""
 
     source = "srad.cu"
-    rounding = 2e-5  # a sum over the image steers each round
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         span = {"search": (24, 50), "held-out": (28, 60), "large": (180, 240)}[size]

@@ -17,7 +17,6 @@ class Streamcluster(KernelWorkload):
     """Points with weights and centres, and one candidate for a new centre after another."""
 
     source = "streamcluster.cu"
-    rounding = 1e-5
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         span = {"search": (300, 1_200), "held-out": (400, 1_500), "large": (15_000, 25_000)}[size]

@@ -21,7 +21,6 @@ class Tracking(KernelWorkload):
     """Where each point went between two images, and how well every shift would fit."""
 
     source = "tracking.cu"
-    rounding = 1e-4  # a spread is the difference of two sums that are close
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         span = {"search": (40, 70), "held-out": (45, 80), "large": (200, 260)}[size]

@@ -16,9 +16,6 @@ class Gemm(KernelWorkload):
     """C = alpha A B + beta C in single precision."""
 
     source = "gemm.cu"
-    # Sums of up to 200 products, in any order: the rounding errors of a random walk, some 15 parts
-    # in 1.7e7, with room for the unluckiest of all elements. One product left out is 1e-3 or more.
-    rounding = 5e-6
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         span = {"search": (40, 160), "held-out": (50, 140), "large": (300, 400)}[size]

@@ -17,9 +17,6 @@ class Hotspot(KernelWorkload):
     """A grid of cells that heat up, and exchange heat with their neighbours and the air."""
 
     source = "hotspot.cu"
-    # Up to sixteen time steps of about ten operations on temperatures of about 60, each rounded to one
-    # part in 1.7e7. The weakest term, the loss to the air, moves a cell by 1e-3 per step.
-    rounding = 2e-6
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         steps = int(rng.integers(1, 5))
