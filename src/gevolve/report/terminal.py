@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gevolve.evaluate.protocol import NodeStatus
     from gevolve.run.findings import Interval
     from gevolve.run.loop import Progress
-    from gevolve.run.summary import Summary, VariantSummary
+    from gevolve.run.summary import Struck, Summary, VariantSummary
 
 COLORS = {
     "ok": "green",
@@ -261,6 +261,8 @@ def summary(result: Summary) -> RenderableType:
             Text(f"Between launches: {number(gaps)}, which no time here has in it", style="dim")
         )
     rows += [Text(line, style="yellow") for line in _beside_nvcc(result)]
+    if result.struck.failed:
+        rows.append(Text(struck(result.struck), style="yellow"))
     rows.append(Text(f"Run: {result.run}", style="dim"))
     if result.status != "finished":
         rows.append(Text(f"Stopped early; go on with: gevolve resume {result.run}", style="yellow"))
@@ -295,6 +297,14 @@ def _why_none(entry: VariantSummary) -> str:
     if not entry.does_less:
         return "it executes no fewer instructions, memory operations, barriers or stall cycles"
     return "it only makes up for what gevolve's build lost against nvcc's"
+
+
+def struck(found: Struck) -> str:
+    """How many variants failed on cases that the search never used, and why."""
+    how = ", ".join(f"{count} {name}" for name, count in found.why.items())
+    also = f", and with them {found.descendants} built on them" if found.descendants else ""
+    head = f"{found.failed} of {found.tried} candidates failed and were struck{also}: {how}."
+    return f"{head} For example {found.example}"
 
 
 def outcome(result: Summary) -> Table:

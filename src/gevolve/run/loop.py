@@ -16,11 +16,11 @@ from gevolve.patch import Patch
 from gevolve.run.nvcc import compare_with_nvcc
 from gevolve.run.standings import Standings
 from gevolve.run.summary import VariantSummary
+from gevolve.run.unseen import UNSEEN, try_best
 from gevolve.search import Problem, search_kind
-from gevolve.search.individual import admit
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+    from collections.abc import Generator
 
     from gevolve.evaluate.evaluator import Baseline, Evaluator
     from gevolve.evaluate.verdict import Evaluation
@@ -61,7 +61,7 @@ class Loop:
         self._run = run
         self._store = run.store
         self._watch = watch
-        self.standings = Standings(run.settings)
+        self.standings = self._searched = Standings(run.settings)
         self._earlier = run.store.get("seconds", float, 0.0)
         self._began = time.monotonic()
         self._resumed_at = 0
@@ -84,6 +84,7 @@ class Loop:
         self.show("running nvcc's build of it")
         compare_with_nvcc(self._run, evaluator)
         self.standings = Standings.read(self._store, self._run.settings)
+        self._searched = Standings.read(self._store, self._run.settings, searched=True)
         self._resumed_at = self.standings.verdicts.total()
         self._progress.nodes = self._store.get("nodes", list[NodeStatus], [])
         self._store.set("status", "stopped")  # what it is if this process is killed
@@ -138,21 +139,27 @@ class Loop:
             if len(judged) < len(patches):
                 return len(judged) == len(wanted) or not self._stop.is_set()
             search.tell([judged[id_] for id_ in ids])
+            if not self._try_best(evaluator, search):
+                return not self._stop.is_set()
             generation += 1
-            progress.curve.append(self._best_ratio(judged.values()))
+            progress.curve.append(self._searched.best_ratio)
             store.set("curve", progress.curve)
             store.set("seconds", self.seconds)
             store.save_generation(
-                generation, search.state(), [id_ for id_, _ in self.standings.front]
+                generation, search.state(), [id_ for id_, _ in self._searched.front]
             )
         return not self._stop.is_set()
 
-    def _best_ratio(self, judged: Iterable[Evaluation]) -> float:
-        """The best ratio so far, given what was judged in this generation."""
-        before = self._progress.curve[-1] if self._progress.curve else 1.0
-        settings, unedited = self._run.settings, self.standings.baseline.time
-        alive = (admit(Patch(), evaluation, settings) for evaluation in judged)
-        return min(before, *(one.time / unedited for one in alive if one is not None), 1.0)
+    def _try_best(self, evaluator: Evaluator, search: Search) -> bool:
+        """Try what is best now on unseen cases; returns whether time allowed it."""
+
+        def record(id_: int, evaluation: Evaluation) -> None:
+            self._store.add_validation(id_, UNSEEN, evaluation)
+            self.standings.validate(id_, UNSEEN, evaluation)
+
+        if "held-out" not in self._run.workload.splits:
+            return True
+        return try_best(evaluator, self._searched, search, record, self._over)
 
     def _judge(
         self,
@@ -178,7 +185,8 @@ class Loop:
             assert isinstance(key, int)
             judged[key] = evaluation
             self._store.add([(wanted[key], evaluation, generation)])
-            self.standings.add(key, wanted[key], evaluation)
+            for standings in (self.standings, self._searched):
+                standings.add(key, wanted[key], evaluation)
             self._keep_nodes(evaluator)
             self.show("searching")
             outstanding += submit() - 1

@@ -202,6 +202,7 @@ class Run:
             nvcc=standings.nvcc,
             most_accurate=most_accurate(front, error, held_out or 0.0) if unedited.error else None,
             front=front,
+            struck=standings.failures,
             generations=len(self.store.get("curve", list[float], [])),
             tolerance=config.tolerance,
             status=self.store.get("status", str, "stopped"),

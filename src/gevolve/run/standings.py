@@ -7,11 +7,11 @@ from collections import Counter
 from dataclasses import replace
 
 from gevolve.evaluate.verdict import Evaluation
-from gevolve.patch import Patch
+from gevolve.patch import Edit, Patch
 from gevolve.run.claim import does_less, is_gain
 from gevolve.run.findings import Findings, Interval, NvccBuild
 from gevolve.run.store import Store, StoredVariant, format_id, parse_id
-from gevolve.run.summary import VariantSummary
+from gevolve.run.summary import Struck, VariantSummary
 from gevolve.search import Individual, Settings, front
 from gevolve.search.individual import admit
 
@@ -26,24 +26,31 @@ class Standings:
         self._settings = settings
         self.verdicts: Counter[str] = Counter()
         """How many variants got each verdict, without the unedited program."""
+        self._admitted: dict[int, Patch] = {}
         self._alive: dict[int, Individual] = {}
         self._ids: dict[str, int] = {}
         self._front: list[Individual] = []
         self._checks: dict[int, dict[str, Evaluation]] = {}
         self._intervals: dict[int, Interval] = {}
         self._nvcc_intervals: dict[int, Interval] = {}
+        self._struck: dict[Patch, frozenset[Edit]] = {}
+        self._fallen: set[int] = set()
+        """Variants that build on one that was struck."""
         self.nvcc = NvccBuild()
         """nvcc's build of the unedited program."""
 
     @classmethod
-    def read(cls, store: Store, settings: Settings) -> "Standings":
-        """The standings of all that a store holds."""
+    def read(cls, store: Store, settings: Settings, *, searched: bool = False) -> "Standings":
+        """The standings of all that a store holds, or of what the search knew: no analysis counts then."""
         standings = cls(settings)
         for row in store.evaluations():
             standings.add(row.id, row.patch, row.evaluation)
         for id_, splits in store.all_validations().items():
             for split, evaluation in splits.items():
-                standings.validate(id_, split, evaluation)
+                if split == "unseen" or not searched:
+                    standings.validate(id_, split, evaluation)
+        if searched:
+            return standings
         findings = Findings(store)
         for name, interval in findings.intervals.items():
             standings.measure(parse_id(name), interval)
@@ -62,17 +69,28 @@ class Standings:
             self.verdicts[evaluation.verdict.value] += 1
         individual = admit(patch, evaluation, self._settings)
         if individual is not None:
-            self._alive[id_] = individual
             self._ids[str(patch)] = id_
+            self._admitted[id_] = patch
+            edits = frozenset(patch)
+            if any(struck <= edits for struck in self._struck.values()):
+                self._fallen.add(id_)
+                return
+            self._alive[id_] = individual
             self._front = front([*self._front, individual])
 
     def validate(self, id_: int, split: str, evaluation: Evaluation) -> None:
         """Take note of how a variant did on other cases.
 
-        One that failed leaves the front, and with it all others that compile to the same code.
+        One that failed leaves the front, and with it all others that compile to the same code; if
+        that was on unseen cases, also all that builds on it.
         """
         self._checks.setdefault(id_, {})[split] = evaluation
-        if evaluation.ok or (gone := self._alive.pop(id_, None)) is None:
+        if evaluation.ok:
+            return
+        gone = self._alive.pop(id_, None)
+        if split == "unseen":
+            self._strike(self._admitted[id_])
+        if gone is None:
             return
         same = gone.evaluation.identity
         self._alive = {
@@ -81,6 +99,70 @@ class Standings:
             if not same or one.evaluation.identity != same or not one.patch.edits
         }
         self._front = front(self._alive.values())
+
+    def _strike(self, patch: Patch) -> None:
+        """Remove all that has the edits of a patch, and keep it out."""
+        edits = self._struck[patch] = frozenset(patch)
+        lineage = [id_ for id_, one in self._alive.items() if edits <= frozenset(one.patch)]
+        self._fallen.update(lineage)
+        for id_ in lineage:
+            del self._alive[id_]
+
+    @property
+    def struck(self) -> list[Patch]:
+        """The patches that failed on unseen cases while the search went on."""
+        return list(self._struck)
+
+    @property
+    def failures(self) -> Struck:
+        """What became of the best variants on cases that the search never used."""
+        failed = {
+            id_: next((split, one) for split, one in checks.items() if not one.ok)
+            for id_, checks in sorted(self._checks.items())
+            if id_ and any(not one.ok for one in checks.values())
+        }
+        why = Counter(f"{one.verdict} on {split} cases" for split, one in failed.values())
+        first = next(((id_, one) for id_, (_, one) in failed.items()), None)
+        return Struck(
+            tried=sum(1 for id_, checks in self._checks.items() if id_ and checks),
+            failed=len(failed),
+            descendants=len(self._fallen - failed.keys()),
+            why=dict(sorted(why.items())),
+            example=f"{format_id(first[0])}: {first[1].detail}" if first else "",
+        )
+
+    def untried(self, split: str) -> list[tuple[int, Patch]]:
+        """The fastest variant and the fastest exact one, if they were not tried on a split yet."""
+        faster = [(id_, one) for id_, one in self.front if one.time < self.baseline.time]
+        exact = [(id_, one) for id_, one in faster if one.error <= self.baseline.error]
+        best = dict([*faster[:1], *exact[:1]])
+        return [
+            (id_, one.patch) for id_, one in best.items() if split not in self._checks.get(id_, ())
+        ]
+
+    def suspects(self, split: str) -> list[tuple[int, Patch]]:
+        """The smallest variant that each struck one builds on, if it was not tried on a split.
+
+        Only older ones are looked at, so that it is the same ones whenever it is asked.
+        """
+        found: dict[int, Patch] = {}
+        for struck, edits in self._struck.items():
+            older = self._ids[str(struck)]
+            smaller = (
+                (len(one.patch), id_)
+                for id_, one in self._alive.items()
+                if 0 < id_ < older and len(one.patch) < len(edits) and edits.issuperset(one.patch)
+            )
+            _, root = min(smaller, default=(0, 0))
+            if root and split not in self._checks.get(root, ()):
+                found[root] = self._admitted[root]
+        return list(found.items())
+
+    @property
+    def best_ratio(self) -> float:
+        """The time of the fastest variant over the unedited program's."""
+        fastest = min((one.time for one in self._front), default=self.baseline.time)
+        return min(1.0, fastest / self.baseline.time) if self.baseline.time else 1.0
 
     def measure(self, id_: int, interval: Interval) -> None:
         """Take note of the ratio that a variant has on cases that the search never used.

@@ -53,6 +53,20 @@ class VariantSummary(msgspec.Struct, frozen=True, kw_only=True):
         return max(self.interval, self.nvcc_interval, key=lambda one: one.value)
 
 
+class Struck(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of the best variants on cases that the search never used."""
+
+    tried: int = 0
+    """How many were tried there, during the search and at its end."""
+    failed: int = 0
+    descendants: int = 0
+    """How many others were struck because they build on one that failed during the search."""
+    why: dict[str, int] = {}
+    """How many failed in each way, such as ``wrong on unseen cases``."""
+    example: str = ""
+    """One that failed, and on which input."""
+
+
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """What a run has found; `best` is None until a variant has a gain."""
 
@@ -73,6 +87,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """The variant with the least error that is no slower; None unless the unedited program has any."""
     front: list[VariantSummary]
     """The Pareto front: no other variant is both faster and more exact; fastest first."""
+    struck: Struck = Struck()
+    """What failed on cases that the search never used, and so is no result."""
     generations: int
     tolerance: float
     status: str

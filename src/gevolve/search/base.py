@@ -57,6 +57,12 @@ class Search(ABC):
     def tell(self, evaluations: Sequence[Evaluation]) -> None:
         """Take the evaluations of the patches that were asked for, in the same order."""
 
+    def strike(self, patch: Patch) -> None:  # noqa: B027  (a search may ignore it: the run does not)
+        """Take note that a patch fails on unseen cases, and what builds on it most likely too.
+
+        It is called between `tell` and the next `ask`. The state must tell of it.
+        """
+
     @abstractmethod
     def state(self) -> dict[str, Any]:
         """All that the next `ask` depends on besides the evaluations, as JSON can hold it."""

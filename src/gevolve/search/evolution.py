@@ -12,7 +12,7 @@ generation asks for the same patches again when it is resumed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import msgspec
@@ -23,6 +23,7 @@ from gevolve.evaluate.verdict import Evaluation
 from gevolve.patch import Edit, Patch
 from gevolve.search import nsga2
 from gevolve.search.base import Problem, Search
+from gevolve.search.birth import Birth
 from gevolve.search.credit import Credit, pick
 from gevolve.search.crossover import CROSSOVERS
 from gevolve.search.individual import (
@@ -42,16 +43,6 @@ TRIES = 20
 """How often a child that was judged before is changed again before it is given up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Birth:
-    """A patch that is to be judged, and where it came from."""
-
-    patch: Patch
-    parents: tuple[Individual, ...]
-    kinds: tuple[str, ...]
-    """The kinds of its edits that neither parent had."""
-
-
 class State(msgspec.Struct, frozen=True):
     """All that the next generation depends on besides the evaluations."""
 
@@ -63,6 +54,8 @@ class State(msgspec.Struct, frozen=True):
     credit: dict[str, tuple[float, float]]
     stale: int
     opening: OpeningState
+    struck: list[str] = []
+    """Patches that failed on unseen cases."""
 
 
 class Nsga2Search(Search):
@@ -85,6 +78,8 @@ class Nsga2Search(Search):
         self._generation = 0
         self._population = [unedited]
         self._front = [unedited]
+        self._alive = {essence(unedited.patch): unedited}
+        self._struck: dict[Patch, frozenset[Edit]] = {}
         self._kinds = settings.drawn_kinds(problem.program.kinds, problem.program.paper_kinds)
         self._credit = Credit(self._kinds, settings.kind_floor)
         self._stale = 0
@@ -152,11 +147,12 @@ class Nsga2Search(Search):
         for birth, evaluation in zip(births, evaluations, strict=True):
             self._judged.add(essence(birth.patch))
             child = admit(birth.patch, evaluation, self._settings)
-            judged.append(child)
+            judged.append(None if self._descends(essence(birth.patch)) else child)
             self._credit.record(birth.kinds, paid=improves(child, birth.parents))
         born = [child for child in judged if child is not None]
         if not self._opening.over:
             self._opening.tell([birth.patch for birth in births], judged)
+        self._alive |= {essence(child.patch): child for child in born}
         before = points(self._front)
         self._front = front(self._front + born)
         self._stale = self._stale + 1 if np.array_equal(points(self._front), before) else 0
@@ -178,14 +174,36 @@ class Nsga2Search(Search):
         seen = {essence(patch) for patch, _ in others}
         self._judged |= seen
         self._opening.skip(seen)
-        alive = (admit(*one, self._settings) for one in others)
-        self._front = front([*self._front, *(one for one in alive if one is not None)])
+        alive = filter(None, map(self._admit, others))
+        self._alive |= {essence(one.patch): one for one in alive}
+        self._front = front(self._alive.values())
         here = {one.patch for one in self._population}
-        visitors = [admit(*one, self._settings) for one in guests if one[0] not in here]
-        self._population = survivors(
-            [*self._population, *(one for one in visitors if one is not None)], self._settings
-        )
+        visitors = filter(None, (self._admit(one) for one in guests if one[0] not in here))
+        self._population = survivors([*self._population, *visitors], self._settings)
         self._asked = None
+
+    def strike(self, patch: Patch) -> None:
+        """Let nothing live, now or later, that has all edits of a patch."""
+        edits = essence(patch)
+        if not edits or patch in self._struck:
+            return
+        self._struck[patch] = edits
+        self._alive = {key: one for key, one in self._alive.items() if not edits <= key}
+        self._population = [one for one in self._population if not edits <= essence(one.patch)] or [
+            self._unedited
+        ]
+        self._front = front(self._alive.values())
+        self._opening.strike(edits)
+        self._asked = None
+
+    def _admit(self, judged: tuple[Patch, Evaluation]) -> Individual | None:
+        """What another search had judged, if it may live here."""
+        one = admit(*judged, self._settings)
+        return None if self._descends(essence(judged[0])) else one
+
+    def _descends(self, key: frozenset[Edit]) -> bool:
+        """Whether a patch builds on one that was struck."""
+        return any(edits <= key for edits in self._struck.values())
 
     def state(self) -> dict[str, Any]:
         """All that the next generation depends on besides the evaluations, as JSON can hold it.
@@ -200,6 +218,7 @@ class Nsga2Search(Search):
             credit=self._credit.state(),
             stale=self._stale,
             opening=self._opening.state(),
+            struck=sorted(map(str, self._struck)),
         )
         return msgspec.to_builtins(state)
 
@@ -219,11 +238,12 @@ class Nsga2Search(Search):
                 f"the run's last generation cannot be read ({error}); start a new run"
             ) from None
         search = cls(replace(problem, seed=past.seed), settings)
+        search._struck = {(patch := Patch.parse(text)): essence(patch) for text in past.struck}
         alive = {"": search._unedited}
         for patch, evaluation in judged:
             search._judged.add(essence(patch))
             one = admit(patch, evaluation, settings)
-            if one is not None:
+            if one is not None and not search._descends(essence(patch)):
                 alive[str(patch)] = one
         if len(search._judged) != past.judged or not alive.keys() >= set(past.population):
             raise StoreError(
@@ -231,6 +251,7 @@ class Nsga2Search(Search):
                 f"({len(search._judged)} found of {past.judged}); start a new run"
             )
         search._generation = past.generation
+        search._alive = {essence(one.patch): one for one in alive.values()}
         search._front = front(alive.values())
         search._population = [alive[text] for text in past.population]
         search._go_on_with(past.credit)
@@ -265,7 +286,8 @@ class Nsga2Search(Search):
 
         def add(birth: Birth, limit: int) -> None:
             key = essence(birth.patch)
-            if len(births) < limit and key not in self._judged and key not in taken:
+            new = key not in self._judged and key not in taken
+            if len(births) < limit and new and not self._descends(key):
                 taken.add(key)
                 births.append(birth)
 

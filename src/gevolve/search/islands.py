@@ -82,6 +82,11 @@ class Islands(Search):
         distance = 1 + (exchanges - 1) % (count - 1)
         return [best[(n + distance) % count] for n in range(count)]
 
+    def strike(self, patch: Patch) -> None:
+        """No island breeds from it any more."""
+        for island in self._islands:
+            island.strike(patch)
+
     def state(self) -> dict[str, Any]:
         """The states of all islands."""
         return msgspec.to_builtins(State(self._rounds, [one.state() for one in self._islands]))

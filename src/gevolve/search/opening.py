@@ -83,6 +83,14 @@ class Opening:
         self._seen.update(essences)
         self._settle()
 
+    def strike(self, edits: frozenset[Edit]) -> None:
+        """Build on nothing that has all of these edits."""
+        self._winners = [one for one in self._winners if not edits <= frozenset(one[2])]
+        self._pool = [patch for patch in self._pool if not edits <= frozenset(patch)]
+        if edits <= frozenset(self._best[1]):
+            self._best = (self._unedited, Patch())
+        self._settle()
+
     def _candidates(self) -> Iterator[Patch]:
         if self._stage == "single":
             yield from self._patches[self._tried : self._tried + self._size]

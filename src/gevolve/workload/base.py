@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,14 @@ if TYPE_CHECKING:
     from gevolve.device.base import Device
     from gevolve.program import Program
 
-Split = Literal["search", "held-out", "large", "fresh"]
-"""Cases that judge every variant; that check the front; one that is large; and ones made anew."""
-SPLITS: tuple[Split, ...] = get_args(Split)
+Split = Literal["search", "held-out", "large", "fresh", "unseen", "varied"]
+"""Cases that judge every variant; that check the front; one that is large; and ones made anew.
+
+Every new best is tried on the ``unseen`` ones while the search goes on. In each of the ``varied`` ones one
+input is another than in a search case.
+"""
+SPLITS: tuple[Split, ...] = ("search", "held-out", "large", "fresh")
+"""Those that a workload may have or not."""
 Array = npt.NDArray[Any]
 
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from gevolve.device.base import Gpu
     from gevolve.program import Program
 
+_UNSEEN: tuple[Split, ...] = ("search", "held-out", "held-out")
+"""The sizes of unseen cases."""
 _FRESH: tuple[Split, ...] = ("search", "search", "held-out", "held-out", "held-out", "held-out")
 """The sizes of fresh cases."""
 
@@ -94,10 +96,11 @@ class KernelWorkload(Workload):
 
     def cases(self, split: Split, draw: int = 0) -> list[Case]:
         counts = {"search": self.search_cases, "held-out": self.held_out_cases, "large": 1}
-        sizes = _FRESH if split == "fresh" else (split,) * counts[split]
+        several = {"fresh": _FRESH, "unseen": _UNSEEN}
+        sizes = several[split] if split in several else (split,) * counts[split]
         made: list[Case] = []
         for index, size in enumerate(sizes):
-            seeds = [SPLITS.index(split), index, 0x6E70]
+            seeds = [(*SPLITS, "unseen").index(split), index, 0x6E70]
             rng = np.random.default_rng([*seeds, draw] if split == "fresh" else seeds)
             case = self.case(rng, size)
             if not isinstance(case, Case):  # pyright: ignore[reportUnnecessaryIsInstance]

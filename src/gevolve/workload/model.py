@@ -74,7 +74,7 @@ class ModelWorkload(Workload):
         return IRS[self.ir].implementation().restore(text)
 
     def cases(self, split: Split, draw: int = 0) -> list[Case]:  # noqa: ARG002  (data is what there is)
-        case = self.data(split)
+        case = self.data("held-out" if split == "unseen" else split)
         if not isinstance(case, Case):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise WorkloadError(f"{self.name}.data must return a gevolve.Case, not {case!r:.80}")
         return [case]

@@ -1,0 +1,52 @@
+"""A program whose search finds what is right only where it looks, and builds on it."""
+
+from gevolve.patch import Edit
+from gevolve.workload.base import Case
+from tests.analyze import puzzle
+
+
+class OverfitProgram(puzzle.PuzzleProgram):
+    """``crib N`` saves much, and is right on the search cases only; ``save N`` is honest, and saves little."""
+
+    kinds = ("save", "crib")
+
+    def propose(self, kind, rng, profile):
+        if kind == "crib":
+            return Edit(kind, (str(rng.integers(40, 43)),), 1)
+        return Edit(kind, (str(rng.integers(1, 20)),), int(rng.integers(1, 9)))
+
+
+class OverfitGpu(puzzle.PuzzleGpu):
+    def double(self, case):
+        cribs = [line for line in self.lines if line.startswith("crib")]
+        self.lines = [line.replace("crib", "save") for line in self.lines]
+        y = super().double(case)
+        if cribs and case.x.size not in {one.x.size for one in Overfit().cases("search")}:
+            y[0] = 0
+        return y
+
+
+class OverfitDevice(puzzle.PuzzleDevice):
+    def open(self, artefact, limits, *, poison=0, check=None):
+        return OverfitGpu(artefact.decode().split("\n")[1:], self.noise)
+
+
+class Overfit(puzzle.Puzzle):
+    def load(self):
+        return OverfitProgram()
+
+    def device(self, name):
+        return OverfitDevice()
+
+    def case(self, rng, size):
+        count = {"search": 64, "held-out": 100, "large": 5000}[size]
+        return Case(x=rng.random(count + int(rng.integers(1, 99))))
+
+
+class Honest(Overfit):
+    """The same without anything to overfit with."""
+
+    def load(self):
+        program = OverfitProgram()
+        program.kinds = ("save",)
+        return program

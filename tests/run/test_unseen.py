@@ -1,0 +1,65 @@
+"""Every new best is tried on unseen cases while the search goes on; what fails is struck with its lineage."""
+
+import json
+
+import gevolve
+from gevolve.patch import Patch
+from gevolve.report.terminal import struck
+from gevolve.run.run import Run
+from tests.run.overfit import Honest, Overfit
+
+
+def search(folder, workload=None, **options):
+    options = {"evals": 48, "population": 8, "seed": 1, "workers": 1} | options
+    return gevolve.optimize(workload or Overfit(), out=folder, **options)
+
+
+def contents(folder):
+    """All that a run's store says of variants, generations and checks, but for how long things took."""
+    with Run.open(folder) as run:
+        rows = [
+            (r.id, str(r.patch), r.generation, r.evaluation.verdict)
+            for r in run.store.evaluations()
+        ]
+        checks = run.store.all_validations()
+        return (
+            rows,
+            {id_: {s: e.verdict for s, e in one.items()} for id_, one in checks.items()},
+            [(g.number, g.state, g.front) for g in run.store.generations()],
+        )
+
+
+def test_an_overfitted_lineage_is_struck_and_an_honest_gain_is_found(tmp_path):
+    result = search(tmp_path / "run", workers=2)
+    assert result.best is not None
+    assert "crib" not in result.best.patch
+    assert result.struck.failed > 0
+    assert result.struck.failed < result.struck.tried
+    assert result.struck.why.keys() == {"wrong on unseen cases"}  # none was left to fail at the end
+    said = struck(result.struck)
+    assert f"{result.struck.failed} of {result.struck.tried} candidates failed" in said
+    assert "wrong on unseen cases" in said
+    assert "case " in said
+    assert json.loads(result.json())["struck"]["failed"] == result.struck.failed
+    with Run.open(tmp_path / "run") as run:
+        kept = [Patch.parse(text) for text in run.store.last_generation().state["population"]]
+    assert not any(edit.kind == "crib" for patch in kept for edit in patch), (
+        "it breeds from honest ones"
+    )
+
+
+def test_with_any_number_of_workers_and_after_an_interruption_it_is_the_same_run(tmp_path):
+    search(tmp_path / "one")
+    search(tmp_path / "two", workers=2)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    search(tmp_path / "parts", evals=21)
+    gevolve.resume(tmp_path / "parts", evals=48)
+    one, parts = contents(tmp_path / "one"), contents(tmp_path / "parts")
+    assert one[0] == parts[0]
+    assert one[2] == parts[2]
+
+
+def test_an_honest_search_loses_nothing(tmp_path):
+    result = search(tmp_path / "run", Honest(), evals=60)
+    assert result.best is not None
+    assert (result.struck.failed, result.struck.descendants) == (0, 0)
