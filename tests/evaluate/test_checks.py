@@ -183,7 +183,7 @@ class Small(KernelWorkload):
         return out.get()
 
 
-def checks_of(body, folder):
+def trial_of(body, folder):
     path = folder / "small.cu"
     path.write_text(
         'extern "C" __global__ void kernel(const float *in, float *out)\n'
@@ -194,7 +194,11 @@ def checks_of(body, folder):
     judge = Trial(bench, "search", tolerance=None, patience=20.0)
     judge.end_child()
     assert judge.baseline.evaluation.ok
-    return judge._unedited.checks.by_name
+    return judge
+
+
+def checks_of(body, folder):
+    return trial_of(body, folder)._unedited.checks.by_name
 
 
 def test_rounding_may_depend_on_the_order_if_the_original_does(tmp_path):
@@ -204,10 +208,22 @@ def test_rounding_may_depend_on_the_order_if_the_original_does(tmp_path):
     assert not checks["backward"].exact
 
 
-def test_an_order_that_the_original_cannot_stand_is_left_out(tmp_path):
-    checks = checks_of("tile[t] = in[t]; out[t] = tile[t ^ 1];", tmp_path)
+def test_an_order_that_the_original_cannot_stand_is_left_out_and_said_to_be(tmp_path):
+    judge = trial_of("tile[t] = in[t]; out[t] = tile[t ^ 1];", tmp_path)
+    checks = judge._unedited.checks.by_name
     assert list(checks) == ["hazards"]
     assert checks["hazards"].hazards == ()
+    assert list(judge.baseline.unchecked) == list(Sim().checks[1:])
+    assert "fails it itself (" in judge.baseline.unchecked["forward"]
+
+
+def test_a_hazard_that_the_original_has_is_said_to_be_unchecked():
+    judge, _, _ = trial("bfs")
+    assert list(judge.baseline.unchecked) == ["hazards"]
+    assert "itself has" in judge.baseline.unchecked["hazards"]
+    assert "bfs.cu:" in judge.baseline.unchecked["hazards"]
+    judge, _, _ = trial("hotspot")
+    assert judge.baseline.unchecked == {}
 
 
 def test_lanes_that_wait_for_each_other_need_no_order(tmp_path):

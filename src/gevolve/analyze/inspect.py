@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 
 from gevolve.errors import PatchError
+from gevolve.run.caveats import read_caveats
 from gevolve.run.claim import words
 from gevolve.run.findings import NvccBuild
 from gevolve.run.run import Run, opened
@@ -35,6 +36,8 @@ class VariantDetail(msgspec.Struct, frozen=True, kw_only=True):
     """Both ratios in words."""
     checks: dict[str, str]
     """The verdicts on other cases, by split."""
+    caveats: list[str]
+    """What is not known of any variant of the run."""
 
     def json(self) -> str:
         """As one JSON object."""
@@ -77,6 +80,7 @@ def inspect(run: Run | str | Path, variant: str) -> VariantDetail:
             nvcc=shown and shown.nvcc,
             gain=shown is not None and shown.gain,
             beside=_beside(shown, mine.findings.nvcc) if row.patch.edits else "",
+            caveats=read_caveats(mine.store).lines,
             checks={
                 split: evaluation.verdict.value
                 for split, evaluation in mine.store.validations(row.id).items()

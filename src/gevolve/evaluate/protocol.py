@@ -89,6 +89,12 @@ class Baseline(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """The error up to which a variant is `ok`."""
     rounding: float = 0.0
     """The error that counts as none: the workload's, or the unedited program's own rounding."""
+    unchecked: dict[str, str] = {}
+    """What variants are not checked for, since the unedited program fails it, and how; by check."""
+    warnings: tuple[str, ...] = ()
+    """What a user should know before a search starts."""
+    assumptions: tuple[str, ...] = ()
+    """What is the same in all cases, so that nothing is known of a result where it differs."""
     deadline: float
     """Seconds that a variant is given."""
     device: str

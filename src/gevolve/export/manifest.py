@@ -11,6 +11,7 @@ from gevolve.device.registry import open_device
 from gevolve.errors import GevolveError
 from gevolve.evaluate.verdict import Evaluation
 from gevolve.export.made import Made, ResourceChange
+from gevolve.run.caveats import Caveats, read_caveats
 from gevolve.run.claim import words
 from gevolve.run.findings import Interval, NvccBuild
 from gevolve.run.run import Run
@@ -53,6 +54,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     device: str
     checks: tuple[str, ...]
     """Further ways in which the device ran it, and found nothing that the original does not do."""
+    caveats: Caveats
+    """Checks that do not hold for the original, and what was the same in all cases."""
     cases: tuple[str, ...]
     """The search cases."""
     splits: dict[str, Judged]
@@ -157,13 +160,16 @@ def _evidence(run: Run, row: StoredVariant) -> Evidence:
     mine = {"search": row.evaluation, **store.validations(row.id)}
     unedited = {"search": store.variant(0).evaluation, **store.validations(0)}
     splits = {split: _judged(found, unedited.get(split)) for split, found in mine.items()}
+    caveats = read_caveats(store)
     failed = [split for split, found in mine.items() if not found.ok]
     shown = run.describe(row)
     return Evidence(
         validated=shown is not None and shown.interval is not None,
-        statement=_statement(row, failed, splits, shown, run.findings.nvcc),
+        statement=_statement(row, failed, splits, shown, run.findings.nvcc)
+        + "".join(f" {line}" for line in caveats.lines if row.patch.edits),
         device=run.config.device,
-        checks=_checks(run.config.device) if row.evaluation.ok else (),
+        checks=_checks(run.config.device, caveats) if row.evaluation.ok else (),
+        caveats=caveats,
         cases=store.get("cases", tuple[str, ...], ()),
         splits=splits,
         interval=shown and shown.interval,
@@ -174,11 +180,13 @@ def _evidence(run: Run, row: StoredVariant) -> Evidence:
     )
 
 
-def _checks(device: str) -> tuple[str, ...]:
+def _checks(device: str, caveats: Caveats) -> tuple[str, ...]:
+    """The device's checks, but for those that the unedited program does not pass itself."""
     try:
-        return open_device(device).checks
+        names = open_device(device).checks
     except (GevolveError, ImportError):  # a device of the workload's own, or one that is not here
         return ()
+    return tuple(name for name in names if name not in caveats.unchecked)
 
 
 def _judged(found: Evaluation, unedited: Evaluation | None) -> Judged:

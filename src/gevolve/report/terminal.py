@@ -261,6 +261,7 @@ def summary(result: Summary) -> RenderableType:
             Text(f"Between launches: {number(gaps)}, which no time here has in it", style="dim")
         )
     rows += [Text(line, style="yellow") for line in _beside_nvcc(result)]
+    rows += [Text(line, style="yellow") for line in result.caveats.lines]
     if result.struck.failed:
         rows.append(Text(struck(result.struck), style="yellow"))
     rows.append(Text(f"Run: {result.run}", style="dim"))
@@ -344,5 +345,6 @@ def details(detail: VariantDetail) -> RenderableType:
     if detail.detail:
         rows.append(Text(detail.detail))
     rows += [Text(f"{n:>4}  {edit}") for n, edit in enumerate(detail.edits, 1)]
+    rows += [Text(line, style="yellow") for line in detail.caveats]
     rows += [Text(), Text("patch: " + (detail.patch or "(none)"), style="dim")]
     return Group(*rows)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from gevolve.errors import StoreError
 from gevolve.evaluate.protocol import NodeStatus
 from gevolve.patch import Patch
+from gevolve.run.caveats import caveats_of
 from gevolve.run.nvcc import compare_with_nvcc
 from gevolve.run.standings import Standings
 from gevolve.run.summary import VariantSummary
@@ -98,6 +99,7 @@ class Loop:
             self._store.set("cases", baseline.cases)
             self._store.set("bound", baseline.tolerance)
             self._store.set("rounding", baseline.rounding)
+            self._store.set("caveats", caveats_of(baseline))
             self._store.add([(Patch(), baseline.evaluation, -1)])
         elif baseline.deterministic and row.evaluation.time != baseline.evaluation.time:
             raise StoreError(

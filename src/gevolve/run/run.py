@@ -24,6 +24,7 @@ from gevolve.errors import MissingPackageError, SourceError, StoreError
 from gevolve.evaluate.pool import Pool
 from gevolve.evaluate.ray import RayEvaluator
 from gevolve.ir import restore
+from gevolve.run.caveats import read_caveats
 from gevolve.run.config import Config
 from gevolve.run.findings import Findings
 from gevolve.run.standings import Standings
@@ -203,6 +204,7 @@ class Run:
             most_accurate=most_accurate(front, error, held_out or 0.0) if unedited.error else None,
             front=front,
             struck=standings.failures,
+            caveats=read_caveats(self.store),
             generations=len(self.store.get("curve", list[float], [])),
             tolerance=config.tolerance,
             status=self.store.get("status", str, "stopped"),

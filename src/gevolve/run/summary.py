@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from gevolve.run.caveats import Caveats
 from gevolve.run.findings import Interval, NvccBuild
 
 
@@ -89,6 +90,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """The Pareto front: no other variant is both faster and more exact; fastest first."""
     struck: Struck = Struck()
     """What failed on cases that the search never used, and so is no result."""
+    caveats: Caveats = Caveats()
+    """What is not known of any of them."""
     generations: int
     tolerance: float
     status: str

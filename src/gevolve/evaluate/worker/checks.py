@@ -49,6 +49,25 @@ class Checks:
     """Bytes by which they made the address space grow."""
     meter: Meter | None = None
     """How outputs are compared; known once the unedited program has passed them."""
+    failed: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Checks that the unedited program does not pass itself, and why."""
+
+    @property
+    def unchecked(self) -> dict[str, str]:
+        """What no variant is checked for, by check: the unedited program fails it, or has the hazard."""
+        found = {
+            name: f"the unedited program fails it itself ({why})"
+            for name, why in self.failed.items()
+        }
+        for name, check in self.by_name.items():
+            kinds = list(dict.fromkeys(hazard.kind for hazard in check.hazards))
+            if kinds:
+                first = check.hazards[0]
+                found[name] = (
+                    f"the unedited program itself has {len(check.hazards)} of kind"
+                    f" {', '.join(kinds)} ({first.kernel}: {first.detail}), which variants may have too"
+                )
+        return found
 
     def runs(self) -> list[CaseRun]:
         """The runs that a variant has to make after the others."""
@@ -101,6 +120,7 @@ def learn(
     its variants.
     """
     passed: dict[str, Check] = {}
+    failed: dict[str, str] = {}
     growth = 0
     usual = Limits.like(usage)
     # Threads that spin in a bad order would do so for ever.
@@ -119,12 +139,14 @@ def learn(
                 exact = judge.same(plain.arrays, got.arrays)
                 if not exact:
                     _check_close(_rough_difference(problem, got, plain), name)
-            except (judge.Fault, *FAILURES):
+            except (judge.Fault, *FAILURES) as failure:
+                fault = judge.fault_of(failure, seconds)
+                failed[name] = f"{fault.verdict}: {fault.detail}"
                 continue
             growth = max(growth, linux.peak_address_space(child.pid) - before)
         fuel = max(usual.fuel, Limits.like(ran.usage).fuel)
         passed[name] = Check(name, exact, ran.usage.hazards, replace(usual, fuel=fuel))
-    return Checks(problem, passed, growth)
+    return Checks(problem, passed, growth, failed=failed)
 
 
 def _check_close(error: float | None, where: str) -> None:

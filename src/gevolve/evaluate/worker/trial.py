@@ -89,6 +89,7 @@ class Trial:
             cases=tuple(map(repr, problem.cases)),
             tolerance=self._tolerance,
             rounding=rounding,
+            unchecked=self._unedited.checks.unchecked if split == "search" else {},
             deadline=self._deadline,
             device=device.name,
             deterministic=device.deterministic,

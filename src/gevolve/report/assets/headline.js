@@ -179,5 +179,6 @@ function headline(data) {
         `${plural(struck.length, 'variant')} looked good on the search cases and failed on others (${struck.slice(0, 6).join(', ')}${struck.length > 6 ? ' …' : ''}): struck from the front.`,
       ),
     );
+  for (const line of data.run.caveats || []) children.push(h('p', { class: 'caution' }, line));
   return h('section', { class: 'hero', id: 'headline', 'aria-label': 'headline' }, children);
 }

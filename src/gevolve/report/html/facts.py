@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gevolve.run.caveats import read_caveats
+
 if TYPE_CHECKING:
     from gevolve.run.run import Run
 
@@ -33,4 +35,5 @@ def facts(run: Run) -> dict[str, Any]:
         "digest": run.store.program_digest,
         "cases": run.store.get("cases", list[str], []),
         "command": run.command,
+        "caveats": read_caveats(run.store).lines,
     }
