@@ -28,7 +28,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     large: float | None
     """... and on cases that the search never used."""
     nvcc: float
-    """Its gain on the search cases over the better of our build of the unedited program and nvcc's."""
+    """Its gain on fresh cases over the better of our build of the unedited program and nvcc's."""
     error: float
     edits: int
     words: list[str]
@@ -106,7 +106,7 @@ def read_outcome(folder: Path) -> Outcome | None:
 
 
 def _found(run: Run, best: VariantSummary | None) -> Found | None:
-    if best is None or best.interval is None:
+    if best is None or best.interval is None or best.headline is None:
         return None
     return Found(
         id=best.id,
@@ -114,7 +114,7 @@ def _found(run: Run, best: VariantSummary | None) -> Found | None:
         held_out=best.held_out and 1 / best.held_out - 1,
         fresh=1 / best.interval.value - 1,
         large=best.large and 1 / best.large - 1,
-        nvcc=1 / best.headline - 1,
+        nvcc=1 / best.headline.value - 1,
         error=best.error,
         edits=best.edits,
         words=_words(run, best),

@@ -218,8 +218,8 @@ def note(table: Table) -> str:
     allowed = ", ".join(f"{100 * one:g} %" for one in tolerances)
     return (
         "Gains are t0/t - 1: the best variant on the search cases, then the same one on cases that the "
-        "search never used; over nvcc: against the better of our build of the unedited program and "
-        f"nvcc's. Within: an error of up to {allowed or '0'}. Of several seeds the middle one is shown, "
+        "search never used; over nvcc: on fresh cases, against the better of our build of the unedited "
+        f"program and nvcc's. Within: an error of up to {allowed or '0'}. Of several seeds the middle one is shown, "
         "and from the least to the most. A seed without a validated gain counts as 0. "
         f"The GEVO paper's means on a P100: {100 * table.paper['exact'].gain:.2f} % exact, "
         f"{100 * table.paper['within'].gain:.2f} % within 1 %, at most "
