@@ -25,6 +25,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "svm": "training of a support vector machine on breast-cancer data",
         "svm-a9a": "the same on a9a (GEVOLVE_DATA)",
         "svm-mnist": "the same on MNIST (GEVOLVE_DATA)",
+        "resnet18": "classes of CIFAR-10 images (GEVOLVE_DATA) by a trained ResNet18, layer by layer",
         "alignment": "local alignment of DNA, a warp for each pair, by shuffles",
         "lung": "an agent-based model of an infection in lung tissue",
         "spmv": "sparse matrix times vector, by threads and by warps",
