@@ -16,7 +16,9 @@ from tests.suite import agreement
 DEVICE = open_device("sim")
 
 
-@pytest.fixture(params=[name for name in PAPERS if not name.startswith(("papers/svm", "papers/resnet18"))])
+@pytest.fixture(
+    params=[name for name in PAPERS if not name.startswith(("papers/svm", "papers/resnet18"))]
+)
 def name(request):
     return request.param
 

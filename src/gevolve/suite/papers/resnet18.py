@@ -40,9 +40,9 @@ class ResNet18(KernelWorkload):
         half = len(found.labels) // 2
         own = np.arange(half) + (0 if size == "search" else half)
         chosen = rng.choice(own, draw(rng, COUNTS[size]), replace=False)
-        pixels = (found.images[chosen] / np.float32(255) - np.float32(MEAN)) / np.float32(SPREAD)
+        pixels: Array = (found.images[chosen] / 255 - np.asarray(MEAN)) / np.asarray(SPREAD)
         return Case(
-            images=np.ascontiguousarray(pixels.astype(np.float32).transpose(0, 3, 1, 2)),
+            images=np.ascontiguousarray(pixels.transpose(0, 3, 1, 2), np.float32),
             labels=found.labels[chosen],
         )
 
