@@ -94,16 +94,16 @@ def test_workers_that_end_or_are_slow_and_a_dispatcher_that_ends(head):
         evaluator = RayEvaluator(toy(), cluster=cluster, device="toy", tolerance=0.01)
         with evaluator:
             evaluator.prepare()
-            assert wait_for(lambda: len(actors(head)) == 2, 60)
+            assert wait_for(lambda: poll(evaluator) and evaluator.nodes[0].workers == 2, 120)
 
             go_on(evaluator, range(80), lambda: os.kill(actors(head)[0], signal.SIGKILL))
-            assert evaluator.nodes[0].lost > 0
+            assert wait_for(lambda: poll(evaluator) and evaluator.nodes[0].lost > 0)
 
-            assert wait_for(lambda: len(actors(head)) == 2, 60)
+            assert wait_for(lambda: poll(evaluator) and evaluator.nodes[0].workers == 2, 120)
             slow = actors(head)[0]
             go_on(evaluator, range(80, 160), lambda: os.kill(slow, signal.SIGSTOP))
             os.kill(slow, signal.SIGCONT)
-            assert wait_for(lambda: next(iter(evaluator.nodes)).repeated > 0 or not poll(evaluator))
+            assert wait_for(lambda: poll(evaluator) and evaluator.nodes[0].repeated > 0)
 
             dispatcher = cluster._process._process
             go_on(evaluator, range(160, 240), dispatcher.kill)

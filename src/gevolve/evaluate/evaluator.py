@@ -47,6 +47,11 @@ class Evaluator(ABC):
         return 3 * len(os.sched_getaffinity(0))
 
     @property
+    def ready(self) -> int:
+        """How many results can be had without waiting."""
+        return 0
+
+    @property
     def nodes(self) -> list[NodeStatus]:
         """The machines of a cluster and what they have done; none if all is done on this one."""
         return []

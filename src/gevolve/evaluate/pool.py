@@ -150,6 +150,11 @@ class Pool(Evaluator):
         """Three for each worker."""
         return _AHEAD * len(self._devices)
 
+    @property
+    def ready(self) -> int:
+        """What several workers have told at once."""
+        return len(self._done)
+
     def close(self) -> None:
         """End all workers and drop what is outstanding."""
         if self._closed:

@@ -135,6 +135,11 @@ class RayEvaluator(Evaluator):
         return max(3, self._status.ahead)
 
     @property
+    def ready(self) -> int:
+        """The rest of the batches that have come."""
+        return len(self._done)
+
+    @property
     def nodes(self) -> list[NodeStatus]:
         """The nodes of the cluster."""
         return self._status.nodes

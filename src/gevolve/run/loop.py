@@ -182,16 +182,26 @@ class Loop:
                 count += 1
             return count
 
-        outstanding += submit()
-        for key, evaluation in evaluator.results():
-            assert isinstance(key, int)
-            judged[key] = evaluation
-            self._store.add([(wanted[key], evaluation, generation)])
-            for standings in (self.standings, self._searched):
-                standings.add(key, wanted[key], evaluation)
+        def keep() -> None:
+            self._store.add(fresh)
+            fresh.clear()
             self._keep_nodes(evaluator)
-            self.show("searching")
-            outstanding += submit() - 1
+
+        outstanding += submit()
+        fresh: list[tuple[Patch, Evaluation, int]] = []
+        try:
+            for key, evaluation in evaluator.results():
+                assert isinstance(key, int)
+                judged[key] = evaluation
+                fresh.append((wanted[key], evaluation, generation))
+                for standings in (self.standings, self._searched):
+                    standings.add(key, wanted[key], evaluation)
+                outstanding += submit() - 1
+                if not evaluator.ready:  # to write what came together at once spares the disk
+                    keep()
+                self.show("searching")
+        finally:
+            keep()
 
     def _keep_nodes(self, evaluator: Evaluator) -> None:
         """Keep what the nodes of a cluster have done where other processes find it, now and then."""
