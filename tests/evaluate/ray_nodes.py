@@ -60,6 +60,8 @@ class RayNode:
 
     def kill(self):
         """Kill all its processes at once, as when a machine loses its power."""
+        if self._log.closed:
+            return
         for pid in [self._process.pid, *self.processes]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

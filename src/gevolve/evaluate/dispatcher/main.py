@@ -166,7 +166,7 @@ class Dispatcher:
     def _check_room(self) -> None:
         """Give up if there is no actor for long, or if there can be none."""
         crew = self._crew
-        if any(hand.placed for hand in crew.hands):
+        if not crew.looked or any(hand.placed for hand in crew.hands):
             self._placed = time.monotonic()
         hopeless = crew.looked and not any(node.fits and node.slots for node in crew.nodes.values())
         first = all(node.status.state != "lost" for node in crew.nodes.values())
