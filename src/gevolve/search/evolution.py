@@ -174,9 +174,9 @@ class Nsga2Search(Search):
         seen = {essence(patch) for patch, _ in others}
         self._judged |= seen
         self._opening.skip(seen)
-        alive = filter(None, map(self._admit, others))
+        alive = [one for one in map(self._admit, others) if one is not None]
         self._alive |= {essence(one.patch): one for one in alive}
-        self._front = front(self._alive.values())
+        self._front = front([*self._front, *alive])
         here = {one.patch for one in self._population}
         visitors = filter(None, (self._admit(one) for one in guests if one[0] not in here))
         self._population = survivors([*self._population, *visitors], self._settings)
