@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import msgspec
 from cyclopts import App, CycloptsError, Parameter
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 
 from gevolve.analyze.cost import costs
 from gevolve.analyze.explain import explain
@@ -28,6 +28,8 @@ from gevolve.report.terminal import LiveView, details, summary
 from gevolve.results.command import app as suite
 from gevolve.run.options import Options, parse_setting, read_settings
 from gevolve.run.run import Run
+from gevolve.system.console import SafeConsole
+from gevolve.system.text import escaped, printable
 
 app = App(
     name="gevolve",
@@ -38,6 +40,12 @@ app = App(
 _Flag = Parameter(negative="")
 Folder = Annotated[Path, Parameter(help="The run's folder.", show_default=False)]
 Json = Annotated[bool, Parameter(negative="", help="Print JSON on stdout, and nothing else there.")]
+Trust = Annotated[
+    bool,
+    Parameter(
+        negative="", help="Run the workload that the run names, though someone else began it."
+    ),
+]
 Workers = Annotated[int | None, Parameter(help="Processes that judge variants.")]
 Format = Literal["ptx", "cubin", "source", "ll", "mlir", "bytecode", "jax", "patch"]
 
@@ -45,9 +53,9 @@ Format = Literal["ptx", "cubin", "source", "ll", "mlir", "bytecode", "jax", "pat
 def _print(found: object, view: RenderableType, *, json: bool) -> None:
     """Print what a command found: as JSON, or as people read it."""
     if json:
-        print(msgspec.json.encode(found).decode())
+        print(escaped(msgspec.json.encode(found).decode()))
     else:
-        Console().print(view)
+        SafeConsole().print(view)
 
 
 @app.command(name="run")
@@ -95,6 +103,7 @@ def resume_(
     time: float | None = None,
     workers: Workers = None,
     cluster: str | None = None,
+    trust: Trust = False,
     json: Json = False,
 ) -> None:
     """Go on with a run that was stopped, or give it more budget.
@@ -112,7 +121,9 @@ def resume_(
 
     """
     with LiveView() as view:
-        found = resume(run, evals=evals, time=time, workers=workers, cluster=cluster, watch=view)
+        found = resume(
+            run, evals=evals, time=time, workers=workers, cluster=cluster, trust=trust, watch=view
+        )
     _print(found, summary(found), json=json)
 
 
@@ -123,6 +134,7 @@ def show(
     *,
     variant: str | None = None,
     cost: Annotated[bool, _Flag] = False,
+    trust: Trust = False,
     json: Json = False,
 ) -> None:
     """Show what a run has found, also while it goes on.
@@ -133,10 +145,11 @@ def show(
         Show one variant: its patch, edit by edit, with source lines.
     cost
         Show what the cycles of each kernel and source line are spent on, in the unedited program
-        and in the variant (the best one if none is named).
+        and in the variant (the best one if none is named). A run keeps that of its best; for others
+        the workload is run once more.
 
     """
-    with Run.open(run) as mine:
+    with Run.open(run, trust=trust) as mine:
         if cost:
             spent = costs(mine, variant)
             _print(spent, render(spent), json=json)
@@ -150,7 +163,13 @@ def show(
 
 @app.command(name="validate")
 def validate_(
-    run: Folder, /, *, variant: str | None = None, workers: Workers = None, json: Json = False
+    run: Folder,
+    /,
+    *,
+    variant: str | None = None,
+    workers: Workers = None,
+    trust: Trust = False,
+    json: Json = False,
 ) -> None:
     """Check a run's front on inputs that were never used; what fails is removed from it.
 
@@ -162,14 +181,20 @@ def validate_(
         Check one variant, also on the large case.
 
     """
-    with StatusLine() as say:
-        found = validate(run, variant, workers=workers, say=say)
+    with Run.open(run, writable=True, trust=trust) as mine, StatusLine() as say:
+        found = validate(mine, variant, workers=workers, say=say)
     _print(found, validation(found), json=json)
 
 
 @app.command(name="minimize")
 def minimize_(
-    run: Folder, /, *, variant: str | None = None, workers: Workers = None, json: Json = False
+    run: Folder,
+    /,
+    *,
+    variant: str | None = None,
+    workers: Workers = None,
+    trust: Trust = False,
+    json: Json = False,
 ) -> None:
     """Leave out every edit of a patch that does not pay, and check what remains.
 
@@ -182,7 +207,7 @@ def minimize_(
         Its id, such as v17; the best validated one if not given.
 
     """
-    with Run.open(run, writable=True) as mine:
+    with Run.open(run, writable=True, trust=trust) as mine:
         with StatusLine() as say:
             found = minimize(mine, variant, workers=workers, say=say)
         _print(found, minimal(found, inspect(mine, found.id)), json=json)
@@ -190,7 +215,13 @@ def minimize_(
 
 @app.command(name="explain")
 def explain_(
-    run: Folder, /, *, variant: str | None = None, workers: Workers = None, json: Json = False
+    run: Folder,
+    /,
+    *,
+    variant: str | None = None,
+    workers: Workers = None,
+    trust: Trust = False,
+    json: Json = False,
 ) -> None:
     """Say what each edit of a patch does, and which edits only work together.
 
@@ -202,8 +233,8 @@ def explain_(
         Its id, such as v17; the minimal patch of the best validated one if not given.
 
     """
-    with StatusLine() as say:
-        found = explain(run, variant, workers=workers, say=say)
+    with Run.open(run, writable=True, trust=trust) as mine, StatusLine() as say:
+        found = explain(mine, variant, workers=workers, say=say)
     _print(found, explanation(found), json=json)
 
 
@@ -216,6 +247,7 @@ def export_(
     format: Format | None = None,  # noqa: A002  (the option's name)
     arch: str | None = None,
     loader: Loader = "cupy",
+    trust: Trust = False,
     output: Path | None = None,
 ) -> None:
     """Write one variant to a file, with a manifest and a script that loads it; or to stdout.
@@ -240,11 +272,12 @@ def export_(
         The file to write; FILE.json and FILE.load.py come beside it.
 
     """
-    exported = export(run, variant, format, arch=arch, loader=loader, output=output)
+    with Run.open(run, trust=trust) as mine:
+        exported = export(mine, variant, format, arch=arch, loader=loader, output=output)
     if output is None:
         exported.print()
     for line in exported.lines():
-        print(line, file=sys.stderr)
+        print(printable(line), file=sys.stderr)
 
 
 @app.command(name="report")
@@ -258,12 +291,12 @@ def report_(run: Folder, /, *others: Path, output: Path | None = None, cost: boo
     output
         The file to write; report.html in the run's folder if not given, or comparison.html beside it.
     cost
-        Load the workload and run the best variant once more, to show where its cycles go.
+        Show where the cycles of the best variant go, if the run has worked that out.
 
     """
     from gevolve.report.html.build import report  # noqa: PLC0415  (only this command needs it)
 
-    print(report(run, *others, output=output, cost=cost))
+    print(printable(str(report(run, *others, output=output, cost=cost))))
 
 
 @app.command(name="watch")
@@ -280,7 +313,7 @@ def watch_(run: Folder, /, *, port: int = 0) -> None:
     """
     from gevolve.report.watch import watch  # noqa: PLC0415  (only this command needs it)
 
-    watch(run, port, say=lambda line: print(line, flush=True))
+    watch(run, port, say=lambda line: print(printable(line), flush=True))
 
 
 @app.command(name="calibrate")
@@ -353,9 +386,16 @@ app.command(suite)
 def devices_() -> None:
     """List the devices that workloads can run on, and what to install for more."""
     from gevolve.device.registry import devices  # noqa: PLC0415  (no other command needs all devices)
+    from gevolve.system.confine import enforced  # noqa: PLC0415
 
     for name, line in devices():
-        print(f"{name:14} {line}")
+        print(printable(f"{name:14} {line}"))
+    kept = enforced()
+    print(
+        "variants run "
+        + ("in a process with these limits: " if kept else "unconfined: this kernel has")
+        + (", ".join(kept) if kept else " neither Landlock nor seccomp")
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -363,7 +403,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         app(arguments, exit_on_error=False, print_error=False)
     except (GevolveError, CycloptsError) as error:
-        print(f"gevolve: {error}", file=sys.stderr)
+        print(f"gevolve: {printable(str(error))}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("gevolve: interrupted", file=sys.stderr)

@@ -14,11 +14,15 @@
     │   ├── MissingPackageError  something optional is not installed; the message says what to install
     │   └── LaunchError      a launch was refused before it began (grid of zero, wrong arguments)
     ├── EvaluationError      the evaluator itself cannot go on (workers die at once, fork fails)
+    │   └── MachineError     the machine has no memory, disk or process left for it
     └── StoreError           the run's folder or file cannot be read or written
+        └── TrustError       to go on would run code of someone else; the message says whose
 
 Each message is one line that names the thing at fault and says what to do about it; only compiler
 output runs over more lines. The command line prints the message and exits with 2.
 """
+
+import errno
 
 
 class GevolveError(Exception):
@@ -73,13 +77,32 @@ class EvaluationError(GevolveError):
     """The evaluator itself cannot go on."""
 
 
+class MachineError(EvaluationError):
+    """The machine has no memory, disk or process left; that says nothing about any program."""
+
+
 class StoreError(GevolveError):
     """The run's folder or file cannot be read or written."""
+
+
+_SHORTAGES = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EIO})
+
+
+def shortage_of(error: BaseException) -> MachineError | None:
+    """What the machine lacks, if that is why this error was raised; None if it is not."""
+    if not isinstance(error, OSError) or error.errno not in _SHORTAGES:
+        return None
+    where = f"{error.filename}: " if error.filename else ""
+    return MachineError(f"{where}{error.strerror}; make room, then go on with `gevolve resume`")
 
 
 def install(extra: str) -> str:
     """How to install an extra of gevolve, in a few words."""
     return f"in a checkout of gevolve: pip install './[{extra}]'"
+
+
+class TrustError(StoreError):
+    """To go on would run code that someone else named."""
 
 
 def one_line(error: BaseException) -> str:

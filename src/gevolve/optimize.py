@@ -1,7 +1,7 @@
 """Starts a search, or goes on with one: what ``gevolve run`` and ``gevolve resume`` do."""
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -12,7 +12,7 @@ import msgspec
 from gevolve.analyze.conclude import conclude
 from gevolve.analyze.session import Session
 from gevolve.device.registry import placement
-from gevolve.errors import OptionError
+from gevolve.errors import GevolveError, OptionError
 from gevolve.evaluate.dispatcher.cluster import PACKAGES, Cluster
 from gevolve.run.config import Config
 from gevolve.run.loop import Loop, Watch
@@ -20,6 +20,7 @@ from gevolve.run.options import Options
 from gevolve.run.run import Run
 from gevolve.run.summary import Summary
 from gevolve.workload.base import Workload
+from gevolve.workload.examine import examine
 from gevolve.workload.locate import locate, location_of
 
 MEASURE = 90.0
@@ -44,13 +45,20 @@ def optimize(
         raise OptionError("give either an Options object or single options, not both")
     options = options or Options.of(more)
     chosen = workload if isinstance(workload, Workload) else locate(str(workload))
+    examine(chosen)
     config = _config(chosen, options)
     with (
         _connected(options.cluster, config) as cluster,
         Run.create(Path(options.out or _new_folder(chosen.name)), config, chosen) as run,
     ):
         run.cluster = cluster
-        return _search(run, watch)
+        try:
+            return _search(run, watch)
+        except BaseException:
+            with suppress(GevolveError):  # whose folder may be gone
+                if not run.store.count():
+                    run.store.discard()
+            raise
 
 
 def resume(
@@ -60,10 +68,14 @@ def resume(
     time: float | None = None,
     workers: int | None = None,
     cluster: str | None = None,
+    trust: bool = False,
     watch: Watch | None = None,
 ) -> Summary:
-    """Go on with a run until its budget, or a new one, is used; here, or on any cluster."""
-    with Run.open(folder, writable=True) as run:
+    """Go on with a run until its budget, or a new one, is used; here, or on any cluster.
+
+    A run that someone else began needs `trust`: its workload is imported, and that is to run it.
+    """
+    with Run.open(folder, writable=True, trust=trust) as run:
         if evals is not None or time is not None:
             run.config = msgspec.structs.replace(run.config, evals=evals, time=time)
         if workers is not None:
@@ -108,6 +120,7 @@ def _config(workload: Workload, options: Options) -> Config:
 
 def _search(run: Run, watch: Watch | None) -> Summary:
     """Search until the budget is used, then check what was found."""
+    run.load_program()  # before signals are caught: one ends a parse at once
     loop = Loop(run, watch)
     with loop.stoppable(), run.evaluator() as evaluator:
         complete = loop.search(evaluator)

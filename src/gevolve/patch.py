@@ -17,6 +17,8 @@ from typing import Self, overload
 
 from gevolve.errors import PatchError
 
+MOST = 10_000
+"""Edits in a patch; a search of many days comes to a thousand."""
 _EDIT = re.compile(r"([a-z-]+)((?: [^\s;#]+)*) #([0-9a-f]+)")
 _WORD = re.compile(r"[^\s;#]+")
 
@@ -60,6 +62,8 @@ class Patch:
     def parse(cls, text: str) -> Self:
         """Read the text form; newlines separate edits as well as semicolons do."""
         parts = text.replace("\n", ";").split(";")
+        if len(parts) > MOST:
+            raise PatchError(f"a patch of {len(parts)} edits; at most {MOST} are applied")
         return cls(tuple([Edit.parse(part) for part in parts if part and not part.isspace()]))
 
     def __len__(self) -> int:

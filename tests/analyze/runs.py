@@ -7,6 +7,7 @@ import msgspec
 from gevolve.evaluate.pool import Pool
 from gevolve.patch import Patch
 from gevolve.run.config import Config
+from gevolve.run.seal import sealed
 from gevolve.run.store import Store
 from gevolve.workload.locate import Location
 from tests.analyze import puzzle
@@ -23,7 +24,9 @@ def make(folder: Path, *patches: str, device="puzzle", tolerance=0.0, workers=2)
         versions={"gevolve": "0"},
     )  # fmt: skip
     with (
-        Store.create(folder, msgspec.to_builtins(config), program.digest, program.text) as store,
+        Store.create(
+            folder, sealed(msgspec.to_builtins(config), program.text), program.digest, program.text
+        ) as store,
         Pool(PUZZLE, device=device, workers=workers, tolerance=tolerance) as evaluator,
     ):
         baseline = evaluator.prepare("search")

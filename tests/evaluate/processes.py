@@ -27,6 +27,12 @@ def parent_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
+def children_of(main: int) -> list[int]:
+    """The forked children of the workers of a main process."""
+    workers = workers_of(main)
+    return [pid for pid in workers if parent_of(pid) in workers]
+
+
 def wait_for(condition, seconds=20.0):
     """Wait until a condition holds; say whether it came to hold."""
     until = time.monotonic() + seconds

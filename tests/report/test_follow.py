@@ -125,7 +125,7 @@ def test_takes_the_minimal_patch_apart(tmp_path):
         follower = Follower(run)
         follower.read()
         words = Describer(run)
-        subject = take_apart(follower, words, None)
+        subject = take_apart(follower, words)
         claim = follower.summary(words)["claim"]
     assert (subject["id"], subject["role"], claim["id"]) == ("m1", "minimal", "m1")
     assert subject["minimized"]["after"] == len(subject["patch"]) == 6
@@ -150,7 +150,7 @@ def test_a_run_whose_workload_is_gone(tmp_path):
     folder = make(tmp_path / "run", 200, location=gone)
     page = report(folder).read_text()
     assert "gone.py" in page
-    assert '"obstacle":"no such file' in page
+    assert '"obstacle":"`gevolve show --cost`' in page
 
 
 def test_command_repeats_the_run(folder):

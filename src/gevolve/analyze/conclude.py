@@ -1,5 +1,6 @@
 """What is done by itself when a search is over: check what it found, minimize the best."""
 
+from gevolve.analyze.cost import keep_costs
 from gevolve.analyze.minimize import minimize_variant
 from gevolve.analyze.session import Session
 from gevolve.analyze.validate import check, check_front
@@ -28,3 +29,5 @@ def conclude(session: Session, *, whole: bool) -> None:
         found = minimize_variant(session, session.run.variant(id_))
         if found is not None and found.id != id_:
             check(session, [session.run.variant(found.id)], large=True)
+    session.say("working out where the time goes")
+    keep_costs(session.run)

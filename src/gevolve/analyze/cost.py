@@ -1,7 +1,8 @@
 """Where the time of a kernel goes, before and after: cycles by kind of wait and by source line.
 
 A device that models a named GPU knows this of every launch. The variant and the unedited program are
-run once more, on the largest search case, and their launches added up by kernel.
+run once more, on the largest search case, and their launches added up by kernel. A run keeps the costs
+of its best variant, so that a view of it need not run anything.
 """
 
 from pathlib import Path
@@ -11,9 +12,13 @@ import msgspec
 
 from gevolve.device.base import Gpu, Limits, Stopped, Usage
 from gevolve.device.cost import KernelCost
-from gevolve.errors import EvaluationError, OptionError
+from gevolve.errors import EvaluationError, GevolveError, OptionError, one_line
 from gevolve.ir.llvm.names import demangle
 from gevolve.run.run import Run, opened
+
+_KEPT = "costs"
+_MODELS = ("sim:", "ptx:")
+"""How the names of devices begin that model a GPU."""
 
 
 class Costs(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,13 +42,48 @@ class Costs(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.json.encode(self).decode()
 
 
+class KeptCosts(msgspec.Struct, frozen=True):
+    """What a run keeps of the costs of a variant."""
+
+    costs: Costs | None = None
+    obstacle: str = ""
+    """Why there are none."""
+
+
+_NOT_KEPT = KeptCosts(obstacle="`gevolve show --cost` works them out")
+
+
 def costs(run: Run | str | Path, variant: str | None = None) -> Costs:
-    """The costs of a variant of a run, by default its best, beside those of the unedited program."""
+    """The costs of a variant of a run, by default its best, beside those of the unedited program.
+
+    If the run does not have them, its workload is run.
+    """
     with opened(run) as mine:
         if variant is None:
             best = mine.summary().best
             variant = best.id if best else "v0"
-        return _costs(mine, variant)
+        mine.variant(variant)
+        return kept_costs(mine, variant).costs or _costs(mine, variant)
+
+
+def kept_costs(run: Run, variant: str) -> KeptCosts:
+    """The costs of a variant as the run keeps them; nothing is run."""
+    return run.store.get(_KEPT, dict[str, KeptCosts], {}).get(variant, _NOT_KEPT)
+
+
+def keep_costs(run: Run) -> None:
+    """Work out the costs of the best variant, if the device knows any, and keep them in the store."""
+    best = run.summary().best if run.config.device.startswith(_MODELS) else None
+    if best is None or kept_costs(run, best.id) is not _NOT_KEPT:
+        return
+    try:
+        found = KeptCosts(_costs(run, best.id))
+    except GevolveError as error:
+        found = KeptCosts(obstacle=str(error))
+    except Exception as error:  # noqa: BLE001  (the workload's code may raise anything)
+        found = KeptCosts(obstacle=one_line(error))
+    known = run.store.get(_KEPT, dict[str, KeptCosts], {})
+    run.store.set(_KEPT, {**known, best.id: found})
 
 
 def _costs(run: Run, variant: str) -> Costs:

@@ -56,33 +56,36 @@ def _beside(shown: VariantSummary | None, nvcc: NvccBuild) -> str:
 def inspect(run: Run | str | Path, variant: str) -> VariantDetail:
     """What a run knows of one variant, such as ``v17``."""
     with opened(run) as mine:
-        row = mine.variant(variant)
-        program = mine.program
-        shown = mine.describe(row)
-        try:
-            skipped = dict(program.apply(row.patch).skipped)
-        except PatchError:  # of an edit kind that is not installed here; the rest can be shown
-            skipped = {}
-        return VariantDetail(
-            id=variant,
-            verdict=row.evaluation.verdict.value,
-            time=row.evaluation.time,
-            error=row.evaluation.error,
-            off=row.evaluation.off,
-            detail=row.evaluation.detail,
-            patch=str(row.patch),
-            edits=[
-                program.describe(edit).sentence
-                + (f"  (skipped: {skipped[n]})" if n in skipped else "")
-                for n, edit in enumerate(row.patch)
-            ],
-            ratio=shown and shown.ratio,
-            nvcc=shown and shown.nvcc,
-            gain=shown is not None and shown.gain,
-            beside=_beside(shown, mine.findings.nvcc) if row.patch.edits else "",
-            caveats=read_caveats(mine.store).lines,
-            checks={
-                split: evaluation.verdict.value
-                for split, evaluation in mine.store.validations(row.id).items()
-            },
-        )
+        return mine.guarded(lambda: _inspect(mine, variant), VariantDetail)
+
+
+def _inspect(mine: Run, variant: str) -> VariantDetail:
+    row = mine.variant(variant)
+    program = mine.program
+    shown = mine.describe(row)
+    try:
+        skipped = dict(program.apply(row.patch).skipped)
+    except PatchError:  # of an edit kind that is not installed here; the rest can be shown
+        skipped = {}
+    return VariantDetail(
+        id=variant,
+        verdict=row.evaluation.verdict.value,
+        time=row.evaluation.time,
+        error=row.evaluation.error,
+        off=row.evaluation.off,
+        detail=row.evaluation.detail,
+        patch=str(row.patch),
+        edits=[
+            program.describe(edit).sentence + (f"  (skipped: {skipped[n]})" if n in skipped else "")
+            for n, edit in enumerate(row.patch)
+        ],
+        ratio=shown and shown.ratio,
+        nvcc=shown and shown.nvcc,
+        gain=shown is not None and shown.gain,
+        beside=_beside(shown, mine.findings.nvcc) if row.patch.edits else "",
+        caveats=read_caveats(mine.store).lines,
+        checks={
+            split: evaluation.verdict.value
+            for split, evaluation in mine.store.validations(row.id).items()
+        },
+    )

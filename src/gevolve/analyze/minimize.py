@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from gevolve.analyze.cost import keep_costs
 from gevolve.analyze.ddmin import ddmin
 from gevolve.analyze.session import Session, SpentError, opened, silent
 from gevolve.analyze.validate import check
@@ -132,4 +133,5 @@ def minimize(
         found = minimize_variant(session, session.run.variant(variant))
         assert found is not None
         check(session, [session.run.variant(found.id)], large=True)
+        keep_costs(session.run)
         return found

@@ -5,12 +5,13 @@ import math
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.progress import Progress
 from rich.text import Text
 
 from gevolve.calibrate.measured import Configuration
 from gevolve.calibrate.report import Calibration, Point, Watch
+from gevolve.system.console import SafeConsole
 
 _SIZE, _MARGIN = 560, 56
 _COLUMNS, _ROWS = 64, 20
@@ -29,7 +30,9 @@ text { fill: #d1d5db; } }
 @contextmanager
 def progress() -> Generator[Watch]:
     """A bar on stderr while configurations are run."""
-    bar = Progress(*Progress.get_default_columns(), console=Console(stderr=True), transient=True)
+    bar = Progress(
+        *Progress.get_default_columns(), console=SafeConsole(stderr=True), transient=True
+    )
     task = bar.add_task("configurations", total=None)
 
     def watch(done: int, total: int, config: Configuration) -> None:

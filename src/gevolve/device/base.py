@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from gevolve.device.cost import Cost
 from gevolve.errors import DeviceError
+from gevolve.system.confine import Sockets
 
 Array = npt.NDArray[Any]
 Shape = int | Sequence[int]
@@ -221,6 +222,11 @@ class Device(ABC):
     The check that finds most for its cost comes first.
     """
 
+    writes: tuple[str, ...] = ()
+    """Files and folders that its driver writes to; a child that runs variants can write to no other."""
+    sockets: Sockets = "none"
+    """The sockets that its driver needs."""
+
     def __init__(self, model: str = "") -> None:
         if model:
             raise DeviceError(f"{type(self).__name__} has no model {model!r}; leave out ':{model}'")
@@ -288,4 +294,7 @@ class Device(ABC):
         return None
 
     def check_fork(self) -> None:  # noqa: B027  (optional)
-        """Raise `WorkloadError` if a fork of this process could not use the device."""
+        """Raise `WorkloadError` if a fork of this process could not use the device.
+
+        What a child cannot do, such as writing to a cache, is done here.
+        """

@@ -10,7 +10,6 @@ the newest one that knows the architecture is used: CUDA 13 dropped all before s
 
 import re
 import shutil
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +19,7 @@ import msgspec
 
 from gevolve.device import nvidia
 from gevolve.errors import CompileError, DeviceError
+from gevolve.system import tools
 
 WHEEL = "nvidia-cuda-nvcc-cu12"
 """Its ptxas (12.9) knows sm_50 to sm_121."""
@@ -85,16 +85,16 @@ def assemble(
         source.write_text(ptx)
         command = [tool.path, "-v", "-arch", arch, *options, str(source), "-o", str(made)]
         try:
-            done = _run(command, seconds)
-        except subprocess.TimeoutExpired:
+            done = tools.run(command, seconds=seconds)
+        except tools.ToolTimeoutError:
             raise CompileError(
                 f"ptxas {tool.version} was not done with the PTX for {arch} after {seconds:g} s"
             ) from None
-        if done.returncode or not made.is_file():
+        if done.status or not made.is_file():
             raise CompileError(
                 f"ptxas {tool.version} rejects the PTX for {arch}: {_complaint(done, name)}"
             )
-        resources = _resources(done.stdout + done.stderr)
+        resources = _resources(done.text + done.errors)
         return Assembled(made.read_bytes(), arch, tool.version, resources)
 
 
@@ -141,24 +141,13 @@ def _places() -> list[Path]:
 def _tool(path: str) -> Tool | None:
     """What a ptxas is, by its own words; None if it does not work here."""
     try:
-        version, options = (_run([path, flag], 20.0).stdout for flag in ("--version", "--help"))
-    except (OSError, subprocess.TimeoutExpired):
+        flags = ("--version", "--help")
+        version, options = (tools.run([path, flag], seconds=20.0).text for flag in flags)
+    except (OSError, tools.ToolTimeoutError):
         return None
     release = _RELEASE.search(version)
     archs = frozenset(_LISTED.findall(options))
     return Tool(path, (int(release[1]), int(release[2])), archs) if release and archs else None
-
-
-def _run(command: list[str], seconds: float) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=seconds,
-        check=False,
-    )
 
 
 def _resources(report: str) -> dict[str, Resources]:
@@ -182,15 +171,15 @@ def _read(text: str) -> Resources:
     )
 
 
-def _complaint(done: subprocess.CompletedProcess[str], folder: str) -> str:
+def _complaint(done: tools.Done, folder: str) -> str:
     """The first thing that ptxas says against the PTX, without the place of our copy of it."""
-    lines = (done.stdout + done.stderr).replace(f"{folder}/", "").splitlines()
+    lines = (done.text + done.errors).replace(f"{folder}/", "").splitlines()
     for line in lines:
         said = _COMPLAINT.search(line)
         if said and _ABORTED not in said[1]:
             place = re.search(r"line \d+", line)
             return f"{place[0]}: {said[1]}" if place else said[1]
-    return f"it ended with {done.returncode} and said nothing"
+    return f"it ended with {done.how} and said nothing"
 
 
 def _number(arch: str) -> int:

@@ -1,6 +1,7 @@
 """The evaluator of one machine: a pool of worker processes, each with a job and one in reserve."""
 
 import os
+import re
 import sys
 import time
 from collections import deque
@@ -15,25 +16,28 @@ from gevolve.device.registry import worker_devices
 from gevolve.errors import EvaluationError, GevolveError, OptionError, WorkloadError
 from gevolve.evaluate.evaluator import Evaluator
 from gevolve.evaluate.protocol import Baseline, FromWorker, Job, Prepare, Refused, Start
-from gevolve.evaluate.verdict import Evaluation, Verdict
+from gevolve.evaluate.verdict import KILLS, Evaluation, Verdict, backoff, killed_often
 from gevolve.evaluate.worker.process import MARKER, WorkerProcess
 from gevolve.patch import Patch
 from gevolve.program import Program
+from gevolve.system import environment
 from gevolve.workload.base import Split, Workload
 from gevolve.workload.locate import Location, location_of
 
 _TRIES = 2
 """A patch that ends this many workers is judged for it."""
 _MAX_FAILED_STARTS = 3
-"""This many workers in a row may be killed before one is ready."""
+"""This many workers in a row may crash before one is ready."""
 _SETUP = 1900.0
 """Seconds that a worker may take to prepare a split."""
 _AHEAD = 3
 """Patches submitted for each worker: enough to keep it busy, few to wait for when stopping."""
 _NEWS = 20_000
 """At most so many known evaluations go along with one job, so that its frame is not too long."""
-_MARGIN = 0.5
+_MARGIN = 2.0
 """Seconds after the deadline within which a worker must report a timeout itself."""
+_LOOK = 0.5
+"""How often, in seconds, it is looked whether someone has stopped a worker."""
 
 
 @dataclass(slots=True)
@@ -46,6 +50,9 @@ class _Task:
     split: Split
     artefact: bytes | None = None
     tries: int = 0
+    """How many workers it has ended."""
+    kills: int = 0
+    """How many workers were killed from outside while they judged it."""
 
 
 _Worker = WorkerProcess[_Task]
@@ -90,6 +97,7 @@ class Pool(Evaluator):
         self._outstanding = 0
         self._submitted = 0
         self._failed_starts = 0
+        self._looked = time.monotonic()
         self._known: set[tuple[Split, str]] = set()
         self._learnt: list[tuple[Split, Evaluation]] = []
         for split, evaluation in known:
@@ -172,12 +180,13 @@ class Pool(Evaluator):
     def _step(self) -> None:
         """Wait for the next event: a message, a worker that ended, or one that is late."""
         try:
-            soonest = min(map(self._overdue, self._workers))
-            for key, _ in self._selector.select(max(0.0, soonest - time.monotonic())):
+            soonest = min(map(self._overdue, self._workers)) - time.monotonic()
+            for key, _ in self._selector.select(max(0.0, min(soonest, _LOOK))):
                 worker: _Worker = key.data
                 worker.flush()
                 for message in worker.read():
                     self._receive(worker, message)
+            self._excuse()
             for worker in self._workers.copy():
                 if worker.closed or self._overdue(worker) <= time.monotonic():
                     self._replace(worker)
@@ -186,11 +195,22 @@ class Pool(Evaluator):
             self.close()
             raise
 
+    def _excuse(self) -> None:
+        """Wake workers that were stopped; no time counts in which they, or this process, were."""
+        now = time.monotonic()
+        passed, self._looked = now - self._looked, now
+        if passed < _LOOK / 2:
+            self._looked -= passed
+            return
+        for worker in self._workers:
+            if worker.wake() or passed > 4 * _LOOK:
+                worker.since += min(passed, now - worker.since)
+
     def _receive(self, worker: _Worker, message: FromWorker) -> None:
         worker.since = time.monotonic()
         match message:
             case Refused(kind, text):
-                raise getattr(errors, kind, EvaluationError)(text)
+                raise getattr(errors, kind, EvaluationError)(text + _variable_hint(text))
             case Baseline(split=split):
                 self._failed_starts = 0
                 worker.ready.add(split)
@@ -258,12 +278,15 @@ class Pool(Evaluator):
         late = not worker.closed
         self._selector.unregister(worker)
         self._workers.remove(worker)
-        how = "it hangs" if late else worker.end(seconds=1.0)
+        how = worker.end(seconds=0.0 if late else 1.0)
         if late:
-            worker.end()
+            how = "it hangs"
         tasks = worker.tasks
         if worker.asked - worker.ready or not worker.asked:
-            self._count_failed_start(how)
+            self._count_failed_start(worker, how)
+        elif tasks and worker.killed:
+            tasks[0].kills += 1
+            time.sleep(backoff(tasks[0].kills))
         elif tasks:
             tasks[0].tries += 1
         fresh = self._spawn(worker.device)
@@ -271,18 +294,36 @@ class Pool(Evaluator):
             verdict = Verdict.TIMEOUT if late else Verdict.CRASH
             detail = f"its worker ended {_TRIES} times: {how}"
             self._finish(tasks.popleft(), Evaluation(verdict=verdict, detail=detail))
+        elif tasks and tasks[0].kills >= KILLS:
+            evaluation = Evaluation(verdict=Verdict.MEMORY, detail=killed_often("its worker"))
+            self._finish(tasks.popleft(), evaluation)
         elif tasks:
             self._give(fresh, tasks.popleft())
         self._waiting.extendleft(reversed(tasks))
 
-    def _count_failed_start(self, how: str) -> None:
+    def _count_failed_start(self, worker: _Worker, how: str) -> None:
         self._failed_starts += 1
-        if how.startswith("exit") or self._failed_starts >= _MAX_FAILED_STARTS:
+        if worker.killed and self._failed_starts < KILLS:
+            time.sleep(backoff(self._failed_starts))
+        elif worker.killed:
+            raise EvaluationError(f"workers are killed before they are ready: {killed_often()}")
+        elif how.startswith("exit") or self._failed_starts >= _MAX_FAILED_STARTS:
             raise EvaluationError(f"workers end before they are ready ({how})")
 
     def _check_open(self) -> None:
         if self._closed:
             raise EvaluationError("the evaluator is closed; make a new one")
+
+
+def _variable_hint(text: str) -> str:
+    """What to do if a worker misses an environment variable that this process has."""
+    missing = re.search(r"KeyError: '(\w+)'", text)
+    if (
+        missing is None
+        or missing[1] not in os.environ.keys() - environment.named(os.environ).keys()
+    ):
+        return ""
+    return f"; workers do not get this variable: set {environment.KEEP}={missing[1]}"
 
 
 def check_agreement(first: Baseline, other: Baseline) -> None:

@@ -5,6 +5,9 @@ from enum import StrEnum
 
 import msgspec
 
+KILLS = 8
+"""A variant whose process is killed from outside this many times in a row is judged for it."""
+
 
 class Verdict(StrEnum):
     """What became of a variant. Only `OK` has objectives."""
@@ -75,8 +78,9 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def reusable(self) -> bool:
         """Whether the same artefact would be judged the same again, on a deterministic device."""
-        # A deadline missed says as much of the machine's load as of the artefact.
-        return bool(self.artefact) and self.verdict is not Verdict.TIMEOUT
+        # A deadline missed, or a process killed, says as much of the machine as of the artefact.
+        unsure = self.verdict is Verdict.TIMEOUT or _KILLED in self.detail
+        return bool(self.artefact) and not unsure
 
 
 def signal_name(number: int) -> str:
@@ -85,3 +89,17 @@ def signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
+
+
+_KILLED = "SIGKILL, which gevolve did not send"
+
+
+def killed_often(who: str = "") -> str:
+    """What is to be said when a process is killed again and again, and by whom nobody knows."""
+    said = f"{who} ended {KILLS} times by {_KILLED}" if who else f"{_KILLED}, {KILLS} times"
+    return f"{said}; most likely memory runs out: free some, or use fewer workers"
+
+
+def backoff(times: int) -> float:
+    """Seconds to wait before a process that was killed so many times is started again."""
+    return min(1.0, 0.01 * 2**times)

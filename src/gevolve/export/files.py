@@ -5,16 +5,21 @@ from pathlib import Path
 from gevolve.errors import StoreError
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file, whole or not at all; what is no plain file (a link, a pipe) directly."""
-    write_bytes(path, text.encode())
+def write_text(path: Path, text: str, *, private: bool = False) -> None:
+    """Write a file, whole or not at all; what is no plain file (a link, a pipe) directly.
+
+    One that is `private` can be read by its owner only.
+    """
+    write_bytes(path, text.encode(), private=private)
 
 
-def write_bytes(path: Path, data: bytes) -> None:
+def write_bytes(path: Path, data: bytes, *, private: bool = False) -> None:
     """The same for what is no text."""
     special = _special(path)
     part = path if special else path.with_name(f"{path.name}.part")
     try:
+        if private and not special:
+            part.touch(mode=0o600)
         part.write_bytes(data)
         if not special:
             part.replace(path)

@@ -13,6 +13,7 @@ from gevolve.export.manifest import Manifest, manifest_of
 from gevolve.export.scripts import Loader
 from gevolve.run.run import Run, opened
 from gevolve.run.store import format_id
+from gevolve.system.text import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,10 @@ class Exported:
         if FORMATS[self.format].binary and sys.stdout.isatty():
             raise OptionError(f"{self.format} is no text; give --output FILE")
         sys.stdout.flush()
-        sys.stdout.buffer.write(self.data)
+        data = self.data
+        if sys.stdout.isatty():
+            data = printable(data.decode(errors="replace")).encode()
+        sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
 
 
@@ -108,7 +112,7 @@ def _export(
     made = FORMATS[format].make(
         Source(
             row.patch,
-            run.program.apply(row.patch).text,
+            run.guarded(lambda: run.program.apply(row.patch).text, str),
             run.program.text,
             arch,
             None if loader == "none" else run,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
 from gevolve.report.terminal import COLORS, factor, interval_text
+from gevolve.system.console import SafeConsole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +31,7 @@ class StatusLine:
     """Shows the line that an analysis says last, on stderr; every new one where there is no terminal."""
 
     def __init__(self) -> None:
-        self._console = Console(stderr=True)
+        self._console = SafeConsole(stderr=True)
         self._status = Status("", console=self._console)
         self._last = ""
 
@@ -44,7 +45,7 @@ class StatusLine:
 
     def __call__(self, line: str) -> None:
         if self._console.is_terminal:
-            self._status.update(line)
+            self._status.update(Text(line))
         elif line != self._last:
             self._console.print(line, highlight=False, soft_wrap=True)
         self._last = line

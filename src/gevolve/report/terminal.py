@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gevolve.run.claim import words
+from gevolve.system.console import SafeConsole
 
 if TYPE_CHECKING:
     from gevolve.analyze.inspect import VariantDetail
@@ -164,6 +165,8 @@ def _budget(progress: Progress) -> RenderableType:
 def panel(progress: Progress) -> Panel:
     """The live view."""
     rows: list[RenderableType] = [Text(progress.stage, style="dim"), _budget(progress)]
+    if progress.notice:
+        rows.insert(0, Text(progress.notice, style="yellow"))
     if progress.verdicts:
         rows += [Text(), verdict_text(progress.verdicts)]
     if progress.front:
@@ -173,7 +176,8 @@ def panel(progress: Progress) -> Panel:
         rows.append(front_table(progress.front, limit=6))
     if progress.nodes:
         rows += [Text(), node_table(progress.nodes, limit=8)]
-    title = f"gevolve  [bold]{progress.workload}[/] on {progress.device}, seed {progress.seed}"
+    title = Text("gevolve  ")
+    title.append(progress.workload, "bold").append(f" on {progress.device}, seed {progress.seed}")
     return Panel(Group(*rows), title=title, title_align="left", box=box.ROUNDED, padding=(0, 1))
 
 
@@ -210,9 +214,10 @@ class LiveView:
     """Shows progress on stderr: a panel on a terminal, a line now and then elsewhere."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(stderr=True)
+        self._console = console or SafeConsole(stderr=True)
         self._live = Live(console=self._console, auto_refresh=False, transient=True)
         self._next = 0.0
+        self._told = ""
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -222,9 +227,17 @@ class LiveView:
     def __exit__(self, *_: object) -> None:
         if self._console.is_terminal:
             self._live.stop()
+            if self._told:  # else it would go with the panel
+                self._console.print(Text(self._told, style="yellow"), soft_wrap=True)
 
     def __call__(self, progress: Progress) -> None:
         now = time.monotonic()
+        if progress.notice != self._told:
+            self._told = progress.notice
+            self._next = now
+            if not self._console.is_terminal:
+                self._console.print(progress.notice, highlight=False, soft_wrap=True)
+                return
         if now < self._next:
             return
         if self._console.is_terminal:

@@ -129,7 +129,9 @@ class Feed:
         version = newest(follower)
         if version != current.version:
             current.version = version
-            current.subject = take_apart(follower, current.words, None)
+            current.subject = current.run.guarded(
+                lambda: take_apart(follower, current.words) or {}, dict[str, Any]
+            )
         return {
             "kind": "run",
             "live": True,
@@ -137,7 +139,7 @@ class Feed:
             "epoch": current.epoch,
             "run": facts(current.run),
             **follower.summary(current.words, WORDS),
-            "subject": current.subject,
+            "subject": current.subject or None,
         }
 
     def _tell(self, answer: dict[str, Any]) -> None:

@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 
 import msgspec
 from cyclopts import App, Parameter
-from rich.console import Console
 
 from gevolve.errors import OptionError
 from gevolve.export.files import write_text
@@ -20,6 +19,8 @@ from gevolve.results.process import Budget
 from gevolve.results.schedule import run_all
 from gevolve.results.table import Table, read_table
 from gevolve.results.view import SuiteView, compared, render
+from gevolve.system.console import SafeConsole
+from gevolve.system.text import escaped
 from gevolve.workload.catalog import GROUPS
 
 TABLE, PAGE = "table.json", "index.html"
@@ -124,10 +125,10 @@ def compare_(before: Results, after: Results, /, *, json: Json = False) -> None:
         sys.exit(1)
 
 
-def _console() -> Console:
+def _console() -> SafeConsole:
     """Where tables go; a file has room for all columns."""
-    console = Console()
-    return console if console.is_terminal else Console(width=160)
+    console = SafeConsole()
+    return console if console.is_terminal else SafeConsole(width=160)
 
 
 def _write(results: Path) -> Table:
@@ -140,7 +141,7 @@ def _write(results: Path) -> Table:
 
 def _show(table: Table, *, json: bool) -> None:
     if json:
-        print(msgspec.json.encode(table).decode())
+        print(escaped(msgspec.json.encode(table).decode()))
     else:
         console = _console()
         console.print(render(table, width=console.width))

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import IO
 
 from gevolve.errors import StoreError
-from gevolve.evaluate.child.linux import die_with_parent
 from gevolve.results.plan import Task
 from gevolve.run.run import Run
 from gevolve.run.store import FILE
+from gevolve.system.linux import die_with_parent
 
 LOG, COST, WHY = "log.txt", "cost.json", "failed.txt"
 """Beside a run: what it printed, where its cycles go, and why there is none."""

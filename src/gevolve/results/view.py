@@ -14,6 +14,7 @@ from rich.text import Text
 
 from gevolve.report.terminal import clock, number
 from gevolve.results.table import SPLITS, Spread
+from gevolve.system.console import SafeConsole
 
 if TYPE_CHECKING:
     from gevolve.results.compare import Comparison
@@ -51,7 +52,7 @@ class SuiteView:
     """Shows progress on stderr: a list on a terminal, a line now and then elsewhere."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(stderr=True)
+        self._console = console or SafeConsole(stderr=True)
         self._live = Live(console=self._console, auto_refresh=False, transient=True)
         self._began = time.monotonic()
         self._next = 0.0

@@ -37,6 +37,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     referee: bool = True
     versions: dict[str, str]
     """Of the packages that a result depends on."""
+    seal: str = ""
+    """Proves that this user began the run; see `gevolve.run.seal`."""
 
     @property
     def budget(self) -> tuple[int, float]:

@@ -4,6 +4,7 @@ Here is all that touches SQLite and the lock, and the one place that turns their
 `StoreError`. What the tables mean is the business of `store`.
 """
 
+import ctypes
 import errno
 import fcntl
 import os
@@ -56,6 +57,7 @@ class Database:
         self.file = file
         self._connection = connection
         self._lock = lock
+        self._place = _Place(file) if lock else None
 
     @classmethod
     def create(
@@ -68,6 +70,7 @@ class Database:
             try:
                 part.unlink(missing_ok=True)
                 journal.unlink(missing_ok=True)  # else SQLite would play it back into the new file
+                part.touch(mode=0o600)  # and so is what SQLite keeps beside it
                 connection = sqlite3.connect(part, isolation_level=None)
                 try:
                     connection.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -94,17 +97,8 @@ class Database:
     def open(cls, file: Path, schema: Schema, lock: "Lock | None") -> Self:
         """Open a file and check all of it; without a lock, for reading only."""
         with explained(file):
-            # A reader asks for write access too, if it can be had: what a killed writer left in the
-            # log must be put in order before it can be read.
-            connection = sqlite3.connect(
-                f"{file.resolve().as_uri()}?mode=rw",
-                uri=True,
-                isolation_level=None,
-                timeout=BUSY_SECONDS,
-            )
+            connection = _connect(file)
             try:
-                connection.execute("PRAGMA trusted_schema = OFF")
-                connection.execute("PRAGMA cell_size_check = ON")
                 database = cls(file, connection, lock)
                 database._check(schema)
                 if lock is None:
@@ -124,14 +118,47 @@ class Database:
     def close(self) -> None:
         """Let go of the file. A writer leaves it in a form that read-only media can serve."""
         with suppress(sqlite3.Error):
-            if self._lock is not None:
+            if self._place is not None and self._place.find(self.file) == self.file:
                 # Readers may still be at it: then the file stays in WAL mode, which is fine.
                 self._connection.execute("PRAGMA busy_timeout = 0")
                 self._connection.execute("PRAGMA journal_mode = DELETE")
-        with suppress(sqlite3.Error):
-            self._connection.close()
+        self._disconnect()
         if self._lock is not None:
             self._lock.release()
+        if self._place is not None:
+            self._place.close()
+            self._place = None
+
+    def _disconnect(self) -> None:
+        """Close the connection, unless that would harm another run.
+
+        SQLite removes its log by the path that it had, where another run may have its own by now.
+        """
+        if self._place is not None and self._place.is_taken(self.file):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))  # so it is never closed
+            return
+        with suppress(sqlite3.Error):
+            self._connection.close()
+
+    def _follow(self) -> None:
+        """Go after the folder if it was moved; raises `StoreError` if it is gone or another."""
+        assert self._lock is not None
+        assert self._place is not None
+        found = self._place.find(self.file)
+        if found == self.file:
+            return
+        if found is None:
+            raise StoreError(
+                f"{self.file.parent}: the run's folder was deleted or replaced while it went on, so"
+                " nothing can be kept; start a new run"
+            )
+        # SQLite names its log by the path that the file was opened with.
+        self._disconnect()
+        self._connection = _connect(found)
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = FULL")
+        self._lock.follow(found.parent)
+        self.file = found
 
     def _check(self, schema: Schema) -> None:
         """Read everything once, so that damage is found now and not in the middle of a run."""
@@ -172,6 +199,7 @@ class Database:
         if self._lock is None:
             raise StoreError(f"{self.file}: opened for reading only; open it for writing")
         with explained(self.file):
+            self._follow()
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -207,8 +235,55 @@ class Database:
         """The typed value of a body."""
         try:
             return msgspec.json.decode(body, type=kind)
-        except (msgspec.MsgspecError, ValueError, TypeError) as error:
+        except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
             raise damaged(self.file, f"{error}") from None
+
+
+def _connect(file: Path) -> sqlite3.Connection:
+    # A reader asks for write access too, if it can be had: what a killed writer left in the log must
+    # be put in order before it can be read.
+    connection = sqlite3.connect(
+        f"{file.resolve().as_uri()}?mode=rw",
+        uri=True,
+        isolation_level=None,
+        timeout=BUSY_SECONDS,
+    )
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
+    return connection
+
+
+class _Place:
+    """Which file a path meant when it was opened, wherever its folder has gone since."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = _identity(file)
+        self._folder = os.open(file.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def find(self, file: Path) -> Path | None:
+        """Where the file is now; None if it is no longer in its folder."""
+        if _identity(file) == self._file:
+            return file
+        moved = Path(f"/proc/self/fd/{self._folder}").readlink()
+        near = Path(os.path.relpath(moved))
+        found = (moved if near.parts[:1] == ("..",) else near) / file.name
+        return found if _identity(found) == self._file else None
+
+    def is_taken(self, file: Path) -> bool:
+        """Whether its former folder is gone, and another one in its place."""
+        now = _identity(file.parent)
+        return now is not None and now != _identity(Path(f"/proc/self/fd/{self._folder}"))
+
+    def close(self) -> None:
+        os.close(self._folder)
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 class Lock:
@@ -226,7 +301,7 @@ class Lock:
         if self._path in self._held:
             raise self._taken(str(os.getpid()))
         with explained(file):
-            self._handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
                 fcntl.lockf(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
@@ -263,6 +338,12 @@ class Lock:
             return False
         finally:
             os.close(handle)
+
+    def follow(self, folder: Path) -> None:
+        """Know that the folder has moved; the lock itself is on the file, wherever that is."""
+        self._held.discard(self._path)
+        self._path = (folder / self._path.name).resolve()
+        self._held.add(self._path)
 
     def release(self) -> None:
         if self._path in self._held and os.getpid() == self._owner:

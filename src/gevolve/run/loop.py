@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import signal
 import threading
 import time
@@ -38,6 +40,8 @@ class Progress:
     seed: int
     budget: tuple[int, float]
     stage: str = ""
+    notice: str = ""
+    """What is to be said at once: that the run stops, and how to go on."""
     evaluations: int = 0
     seconds: float = 0.0
     rate: float = 0.0
@@ -68,6 +72,7 @@ class Loop:
         self._resumed_at = 0
         self._stop = threading.Event()
         self._next_nodes = 0.0
+        self._judging = False
         config = run.config
         self._progress = Progress(config.workload, config.device, config.seed, config.budget)
         self.show("starting workers")
@@ -89,7 +94,10 @@ class Loop:
         self._resumed_at = self.standings.verdicts.total()
         self._progress.nodes = self._store.get("nodes", list[NodeStatus], [])
         self._store.set("status", "stopped")  # what it is if this process is killed
-        return self._generations(evaluator)
+        self._judging = True
+        complete = self._generations(evaluator)
+        self._stop.set()  # what comes now checks what was found: a Ctrl-C ends that at once
+        return complete
 
     def _check_baseline(self, baseline: Baseline) -> None:
         """Keep the unedited program's evaluation; on a resume it must be what it was."""
@@ -225,20 +233,39 @@ class Loop:
         progress.front = standings.variants()
         self._watch(progress)
 
+    def _notify(self, line: str) -> None:
+        """Say something at once, in the middle of whatever is going on."""
+        self._progress.notice = line
+        if self._watch is None:
+            os.write(2, f"gevolve: {line}\n".encode())
+        else:
+            self._watch(self._progress)
+
     def _over(self) -> bool:
         return self._stop.is_set() or self.seconds >= self._run.config.budget[1]
 
     @contextmanager
     def stoppable(self) -> Generator[None]:
-        """Let the first Ctrl-C (or SIGTERM) end the search, and the second raise KeyboardInterrupt."""
+        """Let the first Ctrl-C (or SIGTERM) end the search, and the second raise KeyboardInterrupt.
+
+        Either says so at once, and how to go on. Before anything is judged the first one is enough.
+        """
         if threading.current_thread() is not threading.main_thread():
             yield
             return
 
         def handler(_number: int, _frame: object) -> None:
+            resume = f"gevolve resume {shlex.quote(str(self._store.folder))}"
+            if not self._judging:
+                raise KeyboardInterrupt
             if self._stop.is_set():
+                self._notify(f"Ending now; nothing that was judged is lost. Go on with: {resume}")
                 raise KeyboardInterrupt
             self._stop.set()
+            self._notify(
+                "Stopping: what is being judged is finished, then what was found is checked; Ctrl-C"
+                f" again ends at once. Go on with: {resume}"
+            )
 
         numbers = (signal.SIGINT, signal.SIGTERM)
         old = {number: signal.signal(number, handler) for number in numbers}

@@ -16,24 +16,26 @@ import shlex
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import msgspec
 
-from gevolve.errors import MissingPackageError, SourceError, StoreError
+from gevolve.errors import MissingPackageError, SourceError, StoreError, TrustError
 from gevolve.evaluate.pool import Pool
 from gevolve.evaluate.ray import RayEvaluator
 from gevolve.ir import restore
+from gevolve.run import seal, sources
 from gevolve.run.caveats import read_caveats
 from gevolve.run.config import Config
 from gevolve.run.findings import Findings
 from gevolve.run.standings import Standings
 from gevolve.run.store import Store, parse_id
 from gevolve.run.summary import Summary, best_of, most_accurate
+from gevolve.system.limited import limited
 from gevolve.workload.catalog import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from gevolve.device.base import Device
     from gevolve.evaluate.dispatcher.cluster import Cluster
@@ -45,6 +47,9 @@ if TYPE_CHECKING:
     from gevolve.workload.base import Split, Workload
 
 
+T = TypeVar("T")
+
+
 class Run:
     """An open run; close it, or use it in a ``with`` statement.
 
@@ -52,11 +57,12 @@ class Run:
     from the store, so it can be had after its source has changed; the workload comes from its file.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, trust: bool = False) -> None:
         self.store = store
         self.findings = Findings(store)
         self.cluster: Cluster | None = None
         """Where variants are judged, if not on this machine."""
+        self._trust = trust
         self._loaded = False
         """Whether the program is known to be what its source gives."""
 
@@ -64,18 +70,21 @@ class Run:
     def create(cls, folder: Path, config: Config, workload: Workload) -> Self:
         """Start a run of a workload in this folder, which is made if need be."""
         program = workload.load()
-        config_values = msgspec.to_builtins(config)
-        run = cls(Store.create(folder, config_values, program.digest, program.text))
+        config_values = seal.sealed(msgspec.to_builtins(config), program.text)
+        run = cls(Store.create(folder, config_values, program.digest, program.text), trust=True)
+        run.store.set(sources.NAME, sources.record(workload, program.text))
         run.config, run.workload, run.program, run._loaded = config, workload, program, True
         return run
 
     @classmethod
-    def open(cls, folder: str | Path, *, writable: bool = False) -> Self:
+    def open(cls, folder: str | Path, *, writable: bool = False, trust: bool = False) -> Self:
         """Open the run in a folder, and check that nothing in its file is damaged.
 
-        Only one process at a time may open a run for writing; reading never waits.
+        Only one process at a time may open a run for writing; reading never waits. Nothing that the
+        store names is imported, and no file is read but the store; `trust` allows that later, for what
+        cannot be done without, in a run that someone else began.
         """
-        return cls(Store.open(Path(folder), readonly=not writable))
+        return cls(Store.open(Path(folder), readonly=not writable), trust=trust)
 
     def close(self) -> None:
         self.store.close()
@@ -109,6 +118,7 @@ class Run:
     def program(self) -> Program:
         """The unedited program, as the store keeps it."""
         try:
+            self.guarded(lambda: restore(self.config.ir, self.store.program_text).digest, str)
             return restore(self.config.ir, self.store.program_text)
         except ImportError:
             raise MissingPackageError("models need JAX", "ml") from None
@@ -118,8 +128,31 @@ class Run:
             ) from None
 
     @cached_property
+    def trusted(self) -> bool:
+        """Whether its workload may be imported: the user's own, the suite's, or one vouched for."""
+        if self._trust or name_of(self.config.location.place):
+            return True
+        return seal.is_own(self.store.config, self.store.program_text)
+
+    def guarded(self, work: Callable[[], T], kind: type[T]) -> T:
+        """What `work` gives, which must be of this kind; in a run of someone else, done in a fork.
+
+        Reading a program, and applying a patch to it, takes what the store has; a store made to do harm
+        can have anything.
+        """
+        if self.trusted:
+            return work()
+        done = limited(lambda: msgspec.json.encode(work()), str(self.folder))
+        return msgspec.json.decode(done, type=kind)
+
+    @cached_property
     def workload(self) -> Workload:
-        """The workload, from the file that defines it."""
+        """The workload, from the file that defines it; raises `TrustError` if it is a stranger's."""
+        if not self.trusted:
+            raise TrustError(
+                f"{self.folder}: you did not begin this run here, and this would run the code of"
+                f" {self.config.location}; look at it first, then say --trust"
+            )
         return self.config.location.build()
 
     @cached_property

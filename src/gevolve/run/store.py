@@ -15,6 +15,7 @@ What a method has written is on the disk when it returns, and everything is JSON
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -92,20 +93,33 @@ def _refuse_existing(folder: Path) -> None:
         )
 
 
+def _remove(folder: Path, made: Sequence[Path]) -> None:
+    """Remove the files of a run, and the folders that were made for it if nothing else is there."""
+    with suppress(OSError):
+        for name in (FILE, f"{FILE}-wal", f"{FILE}-shm", LOCK):
+            (folder / name).unlink(missing_ok=True)
+        for path in reversed(made):
+            path.rmdir()
+
+
 class Store:
     """An open run: use `create` or `open`, and a ``with`` statement or `close`."""
 
-    def __init__(self, folder: Path, database: Database) -> None:
-        self._folder = folder
+    def __init__(self, database: Database, made: Sequence[Path] = ()) -> None:
         self._database = database
+        self._made = made
+        """Folders that were made for it, outermost first."""
 
     @classmethod
     def create(
         cls, folder: Path, config: Mapping[str, Any], program_digest: str, program_text: str
     ) -> Self:
-        """Start a run in this folder, which is made if need be."""
+        """Start a run in this folder, which is made if need be; only its owner can read it."""
+        made = [path for path in (folder, *folder.parents)[::-1] if not path.exists()]
         with explained(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not any(folder.iterdir()):
+                folder.chmod(0o700)
         lock = Lock(folder / LOCK)
         try:
             _refuse_existing(folder)
@@ -114,9 +128,11 @@ class Store:
                 "program": encode(_Program(program_digest, program_text)),
             }
             Database.create(folder / FILE, _SCHEMA, {"value": list(values.items())})
-            return cls(folder, Database.open(folder / FILE, _SCHEMA, lock))
+            return cls(Database.open(folder / FILE, _SCHEMA, lock), made)
         except BaseException:
             lock.release()
+            if made:
+                _remove(folder, made)
             raise
 
     @classmethod
@@ -128,7 +144,7 @@ class Store:
             raise StoreError(f"{folder}: not a run (it holds no {FILE}); give the folder of a run")
         lock = None if readonly else Lock(folder / LOCK)
         try:
-            store = cls(folder, Database.open(folder / FILE, _SCHEMA, lock))
+            store = cls(Database.open(folder / FILE, _SCHEMA, lock))
         except BaseException:
             if lock is not None:
                 lock.release()
@@ -152,6 +168,12 @@ class Store:
     def close(self) -> None:
         self._database.close()
 
+    def discard(self) -> None:
+        """Close a run and remove it, with the folders that were made for it if nothing else is there."""
+        folder = self.folder
+        self.close()
+        _remove(folder, self._made)
+
     def __enter__(self) -> Self:
         return self
 
@@ -160,7 +182,8 @@ class Store:
 
     @property
     def folder(self) -> Path:
-        return self._folder
+        """Where it is; a folder that is moved while it is written is followed."""
+        return self._database.file.parent
 
     @property
     def readonly(self) -> bool:
@@ -169,7 +192,7 @@ class Store:
     @property
     def locked(self) -> bool:
         """Whether some process has the run open for writing."""
-        return Lock.held(self._folder / LOCK)
+        return Lock.held(self.folder / LOCK)
 
     @property
     def config(self) -> dict[str, Any]:
@@ -188,7 +211,7 @@ class Store:
         """Refuse to go on with a program other than the one that the run was started with."""
         if digest != self.program_digest:
             raise StoreError(
-                f"{self._folder}: this run is of another program, or its source has changed; "
+                f"{self.folder}: this run is of another program, or its source has changed; "
                 "restore that source, or start a new run in another folder"
             )
 
@@ -198,7 +221,7 @@ class Store:
         if rows:
             return self._database.decode(rows[0][-1], kind)
         if default is None:
-            raise StoreError(f"{self._folder}: the run has no {name}; it was stopped too early")
+            raise StoreError(f"{self.folder}: the run has no {name}; it was stopped too early")
         return default
 
     def set(self, name: str, value: object) -> None:
@@ -286,8 +309,8 @@ class Store:
         rows = self._database.rows(f"SELECT * FROM {table} WHERE id = ?", abs(number))  # noqa: S608  (a name of the schema)
         if not rows or rows[0][-1] == _ASKED:
             raise StoreError(
-                f"{self._folder}: no variant {format_id(number)}; "
-                f"`gevolve show {self._folder}` lists those there are"
+                f"{self.folder}: no variant {format_id(number)}; "
+                f"`gevolve show {self.folder}` lists those there are"
             )
         return self._row(rows[0])
 

@@ -247,7 +247,7 @@ class FragileJudge(Toy):
 
     def error(self, got: Array, want: Array) -> float:
         if got.flat[0] == 666:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.abort()
         return super().error(got, want)
 
 

@@ -21,6 +21,7 @@ from gevolve.device.cuda.signature import read
 from gevolve.device.ptxas import Resources, assemble
 from gevolve.errors import CompileError, DeviceError, WorkloadError, install
 from gevolve.ir.llvm.codegen import to_ptx
+from gevolve.system.confine import DRIVER
 
 __all__ = ["Cuda", "CudaBuffer", "CudaGpu"]
 
@@ -31,6 +32,8 @@ class Cuda(Device):
     deterministic = False
     referee = "sim"
     """A GPU does not detect races and has no bounds checks; `sim` detects both."""
+    writes = DRIVER
+    sockets = "local"
 
     def __init__(self, model: str = "", functions: Any = None) -> None:
         if model == "all":

@@ -4,7 +4,6 @@ The driver must not be initialized in a process that forks, and it may hang. So
 ``python -m gevolve.device.cuda.query`` lists them as JSON, and is killed if it takes too long.
 """
 
-import subprocess
 import sys
 from typing import Any
 
@@ -12,6 +11,7 @@ import msgspec
 
 from gevolve.device.cuda import driver as cuda_driver
 from gevolve.errors import DeviceError, GevolveError
+from gevolve.system import tools
 
 _SECONDS = 30.0
 """The time limit of the subprocess."""
@@ -39,18 +39,15 @@ def gpus() -> list[GpuInfo]:
     """All GPUs; raises `DeviceError`, with what to do, if there is no driver."""
     command = [sys.executable, "-m", "gevolve.device.cuda.query"]
     try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
+        done = tools.run(command, seconds=_SECONDS)
+    except tools.ToolTimeoutError:
         raise DeviceError(
             f"the NVIDIA driver did not answer in {_SECONDS:g} s; see `nvidia-smi` and `dmesg`"
         ) from None
     try:
-        answer = msgspec.json.decode(done.stdout, type=_Answer)
+        answer = msgspec.json.decode(done.out, type=_Answer)
     except msgspec.DecodeError:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        why = said[-1] if said else f"it ended with {done.returncode}"
+        why = done.said.splitlines()[-1]
         raise DeviceError(
             f"the NVIDIA driver could not be asked: {why}; see `nvidia-smi` and `dmesg`"
         ) from None

@@ -3,13 +3,13 @@
 python -m gevolve.device.nvrtc.apart sm_80 kernel.cu -DTILE=32 > kernel.ptx
 """
 
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from gevolve.device.nvrtc import Built, compile_cuda, version
 from gevolve.errors import CompileError, GevolveError
+from gevolve.system import tools
 
 TIMEOUT = 120.0
 _REFUSED = 3
@@ -19,19 +19,17 @@ def compile_apart(path: Path, options: Sequence[str], arch: str) -> Built:
     """What `compile_cuda` gives, or raises, by another process."""
     command = [sys.executable, "-m", __name__, arch, str(path), *options]
     try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT, check=False
-        )
-    except subprocess.TimeoutExpired:
+        done = tools.run(command, seconds=TIMEOUT)
+    except tools.ToolTimeoutError:
         raise CompileError(
             f"NVRTC {version()} was not done with {path.name} after {TIMEOUT:g} s"
         ) from None
-    if done.returncode == 0:
-        return Built(done.stdout, arch, version())
-    lines = done.stderr.decode(errors="replace").strip().splitlines()
-    if done.returncode == _REFUSED and lines:
+    if done.status == 0:
+        return Built(done.out, arch, version())
+    lines = done.errors.strip().splitlines()
+    if done.status == _REFUSED and lines:
         raise CompileError(lines[-1])
-    raise CompileError(f"NVRTC {version()} ended on {path.name}: {done.returncode}")
+    raise CompileError(f"NVRTC {version()} ended on {path.name}: {done.how}")
 
 
 def main() -> None:

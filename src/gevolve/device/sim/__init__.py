@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Literal
 from gevolve.device.base import Device, Limits
 from gevolve.device.cost import Cost
 from gevolve.device.nvrtc import OLDEST
+from gevolve.device.sim import host
 from gevolve.device.sim.buffer import SimBuffer
 from gevolve.device.sim.gpu import SimGpu
 from gevolve.device.sim.hazards import Watch
@@ -82,6 +83,10 @@ class Sim(Device):
     def models(cls) -> list[tuple[str, str]]:
         """The GPUs whose machine code can be read."""
         return [("", "PTX on the CPU; time is warp instructions and memory sectors"), *_named(True)]
+
+    def check_fork(self) -> None:
+        """Have the C runtime built, which a child has no place to keep."""
+        host.runtime_object()
 
     def build(self, text: str) -> bytes:
         """PTX of a verified LLVM-IR module; raises `CompileError` if the back end rejects it."""

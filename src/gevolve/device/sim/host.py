@@ -9,7 +9,6 @@ import ctypes
 import ctypes.util
 import os
 import platform
-import subprocess
 import sys
 import tempfile
 from functools import cache
@@ -21,9 +20,11 @@ from typing import Any
 import llvmlite.binding  # pyright: ignore[reportMissingTypeStubs]
 
 from gevolve.errors import DeviceError
+from gevolve.system import tools
 
 llvm: Any = llvmlite.binding  # llvmlite has no types
 
+DEADLINE = 300.0
 _SOURCES = (
     *("sim.h", "trace.c", "exchange.c", "simt.c", "math.c", "machine.c", "runtime.c"),
     *("record.h", "record.c", "hazards.c"),
@@ -82,12 +83,14 @@ def runtime() -> Any:
     ctypes.CDLL(ctypes.util.find_library("m"), mode=ctypes.RTLD_GLOBAL)
     machine = _machine()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
-    engine.add_object_file(llvm.ObjectFileRef.from_data(_object()))
+    engine.add_object_file(llvm.ObjectFileRef.from_data(runtime_object()))
     engine.finalize_object()
     return engine
 
 
-def _object() -> bytes:
+@cache
+def runtime_object() -> bytes:
+    """The compiled runtime, from the user's cache if it is there."""
     folder = resources.files("gevolve.device.sim") / "runtime"
     sources = {name: (folder / name).read_bytes() for name in _SOURCES}
     made_of = (*sources.values(), *map(str.encode, _OPTIONS), metadata.version("ziglang").encode())
@@ -112,11 +115,12 @@ def _build(sources: dict[str, bytes], kept: Path) -> bytes:
         made = folder / "runtime.o"
         command = [sys.executable, "-m", "ziglang", *_OPTIONS, "runtime.c", "-o", made.name]
         zig = {f"ZIG_{scope}_CACHE_DIR": str(folder / "zig") for scope in ("GLOBAL", "LOCAL")}
-        done = subprocess.run(
-            command, cwd=folder, env=os.environ | zig, capture_output=True, text=True, check=False
-        )
-        if done.returncode or not made.exists():
-            words = " ".join(done.stderr.split())[:400]
+        try:
+            done = tools.run(command, seconds=DEADLINE, folder=folder, environment=zig)
+        except tools.ToolTimeoutError as late:
+            raise DeviceError(f"the C runtime of sim did not compile: {late}; try again") from None
+        if done.status or not made.exists():
+            words = " ".join(done.said.split())[:400]
             raise DeviceError(f"the C runtime of sim did not compile; reinstall ziglang: {words}")
         content = made.read_bytes()
     try:

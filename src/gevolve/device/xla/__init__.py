@@ -24,6 +24,7 @@ from gevolve.errors import (
     WorkloadError,
     install,
 )
+from gevolve.system.confine import DRIVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Xla", "XlaExecutable"]
 
+_TPU = ("/dev/accel*", "/dev/vfio", "/tmp/libtpu_lockfile", "/tmp/tpu_logs")  # noqa: S108
 _CACHE_SIZE = 4
 """The number of cached executables, not counting those marked by `keep`."""
 
@@ -48,6 +50,8 @@ class Xla(Device):
         if importlib.util.find_spec("jax") is None:
             raise MissingPackageError("models need JAX", "ml")
         self._platform = found[1]
+        if self._platform != "cpu":
+            self.writes, self.sockets = (*DRIVER, *_TPU), "all" if found[1] == "tpu" else "local"
         self._index = int(found[2] or 0)
         self.name = "xla:cpu" if found[1] == "cpu" else f"xla:{found[1]}:{self._index}"
         self._client: Client | None = None

@@ -3,8 +3,10 @@
 import importlib.metadata
 import importlib.util
 import json
-import subprocess
 import sys
+
+from gevolve.errors import GevolveError
+from gevolve.system import tools
 
 _DEADLINE = 60.0
 """Seconds that JAX may take to find its accelerators."""
@@ -33,13 +35,7 @@ def _accelerators() -> list[tuple[str, str]]:
     if not plugins and importlib.util.find_spec("libtpu") is None:
         return []
     try:
-        answer = subprocess.run(
-            [sys.executable, "-c", _QUESTION],
-            capture_output=True,
-            check=True,
-            text=True,
-            timeout=_DEADLINE,
-        )
-        return json.loads(answer.stdout.splitlines()[-1])
-    except (subprocess.SubprocessError, OSError, ValueError, IndexError):
+        answer = tools.run([sys.executable, "-c", _QUESTION], seconds=_DEADLINE)
+        return json.loads(answer.text.splitlines()[-1]) if answer.status == 0 else []
+    except (GevolveError, OSError, ValueError, IndexError):
         return []  # a driver that does not work is as good as none

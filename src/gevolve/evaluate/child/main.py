@@ -17,7 +17,14 @@ from pathlib import Path
 import numpy as np
 
 from gevolve.device.base import Device, Handle, Poisoned, Stopped, Usage
-from gevolve.errors import DeviceError, LaunchError, SourceError, one_line
+from gevolve.errors import (
+    DeviceError,
+    LaunchError,
+    MachineError,
+    SourceError,
+    one_line,
+    shortage_of,
+)
 from gevolve.evaluate.child.timing import Precision, compare
 from gevolve.evaluate.protocol import (
     LARGEST,
@@ -204,6 +211,8 @@ def _failures_reported(
     except MemoryError:
         _release_reserve()
         channel.send(Failed("memory", "out of memory", stopwatch.take()))
+    except MachineError as error:
+        channel.send(Failed("machine", str(error), stopwatch.take(), last=True))
     except LaunchError as error:
         channel.send(Failed("raised", _blame(error, workload), stopwatch.take()))
     except DeviceError as error:
@@ -214,6 +223,9 @@ def _failures_reported(
     except SourceError as error:
         channel.send(Failed("compile", str(error), stopwatch.take()))
     except Exception as error:  # noqa: BLE001  (host code may raise anything; all of it is an answer)
+        if shortage := shortage_of(error):
+            channel.send(Failed("machine", str(shortage), stopwatch.take(), last=True))
+            return
         channel.send(Failed("raised", _blame(error, workload), stopwatch.take()))
 
 

@@ -18,7 +18,8 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import NoReturn, Self, TypeVar
 
-from gevolve.evaluate.child import linux
+from gevolve.device.base import Device
+from gevolve.errors import MachineError
 from gevolve.evaluate.child.main import GO, STOP, Channel, Comparison, Problem, serve
 from gevolve.evaluate.protocol import (
     LARGEST_FROM_CHILD,
@@ -32,6 +33,9 @@ from gevolve.evaluate.protocol import (
     frame,
 )
 from gevolve.evaluate.stopwatch import Stopwatch
+from gevolve.evaluate.verdict import KILLS, backoff
+from gevolve.system import linux
+from gevolve.system.confine import confine
 
 _Message = TypeVar("_Message")
 _TAIL = 2048
@@ -40,6 +44,10 @@ _RESERVE = 16 << 20
 """Bytes of address space that are held back, so that a child out of memory can still report it."""
 _REUSE = 1000
 """A child is replaced after this many artefacts, in case leftovers of each add up."""
+_LOOK = 0.25
+"""How often, in seconds, it is looked whether someone has stopped the child."""
+_WAKES = 40
+"""A child that is stopped more often than this, by itself perhaps, is not woken any more."""
 _alive: set[int] = set()
 """Children that were started and not ended; all other descendants are strays."""
 
@@ -61,6 +69,11 @@ class ChildEndedError(Exception):
         """As from `os.waitstatus_to_exitcode`; None if it closed its channel and lives on."""
         self.tail = tail
         """The last line that it wrote to stderr."""
+
+    @property
+    def killed(self) -> bool:
+        """Whether it was killed from outside, as the kernel does when memory runs out."""
+        return self.status == -signal.SIGKILL
 
 
 class ChildFailedError(Exception):
@@ -87,8 +100,7 @@ class Child:
         self._pidfd = os.pidfd_open(pid)
         self._main = main
         _alive.add(self.pid)
-        self._deadline = time.monotonic() + seconds
-        self._tail = b""
+        self._begin(seconds)
         self._status: int | None = None
         self._inbox: Inbox[FromChild] = Inbox(FromChild, LARGEST_FROM_CHILD)
         self._waiting = True
@@ -114,13 +126,19 @@ class Child:
 
     def assign(self, assignment: Assignment, seconds: float) -> None:
         """Give a serving child an artefact to run, for at most `seconds`."""
-        self._deadline = time.monotonic() + seconds
-        self._tail = b""
+        self._begin(seconds)
         self._assigned, self._waiting = True, False
         self._end.settimeout(seconds)
         with contextlib.suppress(OSError):  # `expect` reports how it ended, or that it is late
             self._end.sendall(frame(assignment))
         self._end.setblocking(False)
+
+    def _begin(self, seconds: float) -> None:
+        """Give it so much time from now on."""
+        self._deadline = time.monotonic() + seconds
+        self._tail = b""
+        self._wakes = 0
+        self._left = (time.monotonic(), time.process_time())
 
     def go(self) -> None:
         """Let the child take its next step."""
@@ -137,6 +155,8 @@ class Child:
         self._waiting = False
         while (message := self._inbox.take()) is None:
             self._inbox.feed(self._receive(self._inbox.missing))
+        if isinstance(message, Failed) and message.how == "machine":
+            raise MachineError(message.detail)
         if isinstance(message, Failed):
             self._assigned, self._waiting = False, not message.last
             raise ChildFailedError(message)
@@ -155,6 +175,13 @@ class Child:
             buffer[done : done + len(data)] = data
             done += len(data)
         self._unread -= len(buffer)
+
+    def peak_address_space(self) -> int:
+        """The largest size of its address space so far, in bytes."""
+        try:
+            return linux.peak_address_space(self.pid)
+        except OSError:
+            self._hung_up()
 
     def stop(self) -> bool:
         """Make a serving child give up its artefact; False if it is in no state to be told."""
@@ -192,19 +219,42 @@ class Child:
 
     def _wait(self) -> None:
         """Return when there is something to read from the channel; raise if there never will be."""
-        while True:
-            left = self._deadline - time.monotonic()
-            if left <= 0:
-                raise DeadlineError
-            ready = {fd for fd, _ in self._poll.poll(left * 1000)}
-            if self._main in ready:
-                raise OrphanedError
-            if self._errors in ready:
-                self._drain()
-            if self._end.fileno() in ready:
-                return
-            if self._pidfd in ready:  # and nothing is left to read
-                self._hung_up()
+        self._excuse_self()
+        try:
+            while True:
+                left = self._deadline - time.monotonic()
+                began, step = time.monotonic(), max(0.0, min(left, _LOOK))
+                ready = {fd for fd, _ in self._poll.poll(step * 1000)}
+                if self._main in ready:
+                    raise OrphanedError
+                if self._errors in ready:
+                    self._drain()
+                if self._end.fileno() in ready:
+                    return
+                if self._pidfd in ready:  # and nothing is left to read
+                    self._hung_up()
+                if not ready:
+                    self._excuse(began, step)
+                if self._deadline <= time.monotonic():
+                    raise DeadlineError
+        finally:
+            self._left = (time.monotonic(), time.process_time())
+
+    def _excuse(self, began: float, step: float) -> None:
+        """Wake a child that was stopped; no time counts in which it, or this process, was."""
+        passed = time.monotonic() - began
+        if passed > step + 2 * _LOOK:
+            self._deadline += passed - step
+        if self._wakes < _WAKES and linux.wake(self.pid):
+            self._wakes += 1
+            self._deadline += passed
+
+    def _excuse_self(self) -> None:
+        """Do not count time in which this process was kept from computing."""
+        then, used = self._left
+        kept = (time.monotonic() - then) - (time.process_time() - used)
+        if kept > 4 * _LOOK:
+            self._deadline += kept
 
     def _hung_up(self) -> NoReturn:
         # The channel closes a moment before the status is there.
@@ -236,14 +286,29 @@ class Child:
             self._status = os.waitstatus_to_exitcode(status)
 
 
+def persist(attempt: Callable[[], _Message]) -> _Message:
+    """Do what needs a child, and do it again if the child is killed from outside."""
+    for times in range(1, KILLS):
+        try:
+            return attempt()
+        except ChildEndedError as ended:
+            if not ended.killed:
+                raise
+            time.sleep(backoff(times))
+    return attempt()
+
+
 def start(
     task: Callable[[Channel], None],
     *,
     seconds: float,
     memory: int | None = None,
     main: int | None = None,
+    device: Device | None = None,
 ) -> Child:
     """Run `task` in a child of this process, for at most `seconds`.
+
+    Given the device of a variant that it runs, it has no network and writes no file but the driver's.
 
     `memory` is how many bytes its address space may grow by. `main` is a file descriptor that hangs
     up when nobody waits for the answer any more; the child does not inherit it.
@@ -259,7 +324,9 @@ def start(
             for fd in (ours.fileno(), read, *(() if main is None else (main,))):
                 os.close(fd)
             os.dup2(write, 2)
-            _confine(worker, most)
+            _limit(worker, most)
+            if device is not None:
+                confine(device.writes, device.sockets)
             task(Channel(theirs, time.perf_counter() - began))
         except BaseException:  # noqa: BLE001  (nothing may climb out into the worker's own loop)
             os.write(2, traceback.format_exc(limit=-1).encode()[-_TAIL:])
@@ -272,7 +339,7 @@ def start(
     return Child(pid, ours, read, seconds, main)
 
 
-def _confine(worker: int, most: int | None) -> None:
+def _limit(worker: int, most: int | None) -> None:
     os.setpgid(0, 0)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     linux.die_with_parent(worker, signal.SIGKILL)
@@ -326,6 +393,7 @@ class Runner:
                 seconds=seconds,
                 memory=memory,
                 main=self._main,
+                device=self._problem.device,
             )
         self._count += 1
         self._child.assign(Assignment(artefact, list(runs), list(kernels)), seconds)

@@ -14,7 +14,6 @@ import time
 from typing import Any
 
 from gevolve.errors import EvaluationError, GevolveError, OptionError, one_line
-from gevolve.evaluate.child import linux
 from gevolve.evaluate.dispatcher.crew import Crew, Hand
 from gevolve.evaluate.dispatcher.messages import (
     Begin,
@@ -30,6 +29,7 @@ from gevolve.evaluate.dispatcher.messages import (
 )
 from gevolve.evaluate.dispatcher.session import Session
 from gevolve.evaluate.protocol import LARGEST, Inbox, Job, Prepare, frame
+from gevolve.system import linux
 
 _TICK = 0.5
 """Seconds between two looks at what is late."""

@@ -9,10 +9,10 @@ import subprocess
 import sys
 import time
 
-from gevolve.evaluate.child import linux
 from gevolve.evaluate.dispatcher.messages import FromDispatcher, ToDispatcher
 from gevolve.evaluate.protocol import LARGEST, Inbox, frame
 from gevolve.evaluate.verdict import signal_name
+from gevolve.system import linux
 
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",  # nothing is told to anyone

@@ -12,15 +12,23 @@ import numpy as np
 
 from gevolve.device.base import Limits, Usage
 from gevolve.errors import DeviceError, WorkloadError
-from gevolve.evaluate.child import linux
 from gevolve.evaluate.child.main import Comparison, Problem, compute_reference
-from gevolve.evaluate.child.process import FAILURES, Child, ChildFailedError, Runner, start
+from gevolve.evaluate.child.process import (
+    FAILURES,
+    Child,
+    ChildEndedError,
+    ChildFailedError,
+    Runner,
+    persist,
+    start,
+)
 from gevolve.evaluate.child.timing import QUICK
 from gevolve.evaluate.protocol import CaseRun, Header, Prepared, Ran, Timed
 from gevolve.evaluate.verdict import Verdict
 from gevolve.evaluate.worker import checks, judge, rounding
 from gevolve.evaluate.worker.meter import Meter, meter, meter_alike
 from gevolve.evaluate.worker.outputs import Outputs
+from gevolve.system import linux
 from gevolve.workload.base import Array, Split
 from gevolve.workload.error import AGREES
 
@@ -83,18 +91,19 @@ class BaselineRun:
     def learn(self, artefact: bytes, split: Split) -> Unedited:
         """Run it on all cases and in the device's checks; then compute the reference."""
         results, times, exact, growth = self._run_with_retries(artefact)
-        found = (
-            checks.learn(
-                self._problem, artefact, *results[0], seconds=self._seconds, runner=self._runner
+        found = checks.Checks(self._problem)
+        if split != "large":
+            found = persist(
+                lambda: checks.learn(
+                    self._problem, artefact, *results[0], seconds=self._seconds, runner=self._runner
+                )
             )
-            if split != "large"
-            else checks.Checks(self._problem)
-        )
-        meter = self._meter(results, found, split)
+        meter = persist(lambda: self._meter(results, found, split))
         self._runner.end()
         launched = (kernel for _, usage in results for kernel in usage.kernels)
+        references = persist(self._compute_reference)
         return Unedited(
-            expected=self._expect(results, times, self._compute_reference(), meter),
+            expected=self._expect(results, times, references, meter),
             checks=replace(found, meter=meter),
             meter=meter,
             exact=exact,
@@ -104,6 +113,9 @@ class BaselineRun:
 
     def profile(self, artefact: bytes) -> dict[str, float]:
         """How often each block runs on the smallest case; the artefact counts with a mark in each."""
+        return persist(lambda: self._profile(artefact))
+
+    def _profile(self, artefact: bytes) -> dict[str, float]:
         run = CaseRun(0, Limits(), timed=False)
         with self._runner.run(artefact, [run], seconds=self._seconds) as child:
             try:
@@ -118,10 +130,10 @@ class BaselineRun:
         """As `_run`, repeated if a real device fails."""
         for _ in range(0 if self._problem.device.deterministic else _RETRIES):
             try:
-                return self._run(artefact)
+                return persist(lambda: self._run(artefact))
             except WorkloadError:
                 self._runner.end()
-        return self._run(artefact)
+        return persist(lambda: self._run(artefact))
 
     def _run(self, artefact: bytes) -> _Results:
         """Run it on every case, and once more on the smallest if the device is not deterministic."""
@@ -141,9 +153,9 @@ class BaselineRun:
                     if run.timed:
                         child.go()
                         times.append(child.expect(Timed))
+                growth = child.peak_address_space() - before
             except FAILURES as failure:
                 self._refuse("the unedited program fails", failure, len(results))
-            growth = linux.peak_address_space(child.pid) - before
         exact = True
         if len(results) > len(problem.cases):
             again, _ = results.pop()
@@ -266,6 +278,8 @@ class BaselineRun:
                 )
 
     def _refuse(self, what: str, failure: Exception, case: int) -> NoReturn:
+        if isinstance(failure, ChildEndedError) and failure.killed:
+            raise failure  # which says nothing of the program
         if isinstance(failure, ChildFailedError) and failure.message.how == "device":
             raise DeviceError(failure.message.detail) from failure
         fault = judge.fault_of(failure, self._seconds)

@@ -9,15 +9,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from gevolve.device.base import Hazard, Limits, Usage
-from gevolve.evaluate.child import linux
 from gevolve.evaluate.child.main import Problem
-from gevolve.evaluate.child.process import FAILURES, Child, ChildFailedError, Runner
+from gevolve.evaluate.child.process import (
+    FAILURES,
+    Child,
+    ChildEndedError,
+    ChildFailedError,
+    Runner,
+)
 from gevolve.evaluate.protocol import CaseRun, Prepared, Ran
 from gevolve.evaluate.stopwatch import Stopwatch
 from gevolve.evaluate.verdict import Verdict
 from gevolve.evaluate.worker import judge
 from gevolve.evaluate.worker.meter import Meter
 from gevolve.evaluate.worker.outputs import Outputs
+from gevolve.system import linux
 from gevolve.workload.error import AGREES, rough_error
 
 _WHERE = "case 0"
@@ -139,11 +145,13 @@ def learn(
                 exact = judge.same(plain.arrays, got.arrays)
                 if not exact:
                     _check_close(_rough_difference(problem, got, plain), name)
+                growth = max(growth, child.peak_address_space() - before)
             except (judge.Fault, *FAILURES) as failure:
+                if isinstance(failure, ChildEndedError) and failure.killed:
+                    raise  # which says nothing of the program
                 fault = judge.fault_of(failure, seconds)
                 failed[name] = f"{fault.verdict}: {fault.detail}"
                 continue
-            growth = max(growth, linux.peak_address_space(child.pid) - before)
         fuel = max(usual.fuel, Limits.like(ran.usage).fuel)
         passed[name] = Check(name, exact, ran.usage.hazards, replace(usual, fuel=fuel))
     return Checks(problem, passed, growth, failed=failed)

@@ -10,7 +10,7 @@ from gevolve.errors import one_line
 from gevolve.evaluate.child.main import Problem
 from gevolve.evaluate.child.process import ChildEndedError, ChildFailedError, DeadlineError
 from gevolve.evaluate.protocol import Header
-from gevolve.evaluate.verdict import Verdict, signal_name
+from gevolve.evaluate.verdict import Verdict, killed_often, signal_name
 from gevolve.workload.base import Array
 from gevolve.workload.error import share_off as share_off_in
 
@@ -49,6 +49,8 @@ def fault_of(error: Exception, seconds: float) -> Fault:
         return Fault(_HOW.get(error.message.how, Verdict.CRASH), error.message.detail)
     if isinstance(error, DeadlineError):
         return Fault(Verdict.TIMEOUT, f"not done after {seconds:.3g} s")
+    if isinstance(error, ChildEndedError) and error.killed:
+        return Fault(Verdict.MEMORY, killed_often("its process"))
     if isinstance(error, ChildEndedError):
         return Fault(Verdict.CRASH, _ending(error))
     return Fault(Verdict.CRASH, f"spoiled its channel: {error}")

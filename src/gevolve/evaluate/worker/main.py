@@ -1,7 +1,7 @@
 """What a worker process does: it builds the workload once, then judges one patch after another.
 
-Started as ``python -m gevolve.evaluate.worker.main FD PARENT``. It talks over the socket FD, and ends
-when the process PARENT ends, together with all its own descendants.
+Started by its guard (`gevolve.system.guard`) as ``python -m gevolve.evaluate.worker.main FD MAIN``. It
+talks over the socket FD with the process MAIN, and dies with its guard.
 """
 
 import os
@@ -12,10 +12,9 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
-from gevolve.errors import EvaluationError, GevolveError, WorkloadError, one_line
-from gevolve.evaluate.child import linux
+from gevolve.errors import EvaluationError, GevolveError, one_line
 from gevolve.evaluate.child.main import Problem
-from gevolve.evaluate.child.process import OrphanedError
+from gevolve.evaluate.child.process import ChildEndedError, OrphanedError
 from gevolve.evaluate.protocol import (
     LARGEST,
     FromMain,
@@ -28,14 +27,12 @@ from gevolve.evaluate.protocol import (
     Start,
     frame,
 )
-from gevolve.evaluate.verdict import Evaluation
+from gevolve.evaluate.verdict import Evaluation, killed_often
 from gevolve.evaluate.worker.trial import Trial
 from gevolve.patch import Patch
-from gevolve.workload.base import Case, Split
-from gevolve.workload.locate import line_of
-
-_GRACE = 5.0
-"""Seconds after the deadline when a timer signal ends a worker that hangs."""
+from gevolve.system import linux
+from gevolve.workload.base import Split
+from gevolve.workload.examine import make_cases
 
 
 class Worker:
@@ -67,14 +64,12 @@ class Worker:
 
     def _evaluate(self, job: Job) -> Evaluation:
         trial = self._trials[job.split]
-        signal.setitimer(signal.ITIMER_REAL, trial.baseline.deadline + _GRACE)
         known = self._known.setdefault(job.split, {})
         if not trial.baseline.deterministic and job.split != "search":
             known = {}  # what is reported is measured each time
         evaluation = trial.evaluate(
             Patch.parse(job.patch), known, careful=job.careful, artefact=job.artefact
         )
-        signal.setitimer(signal.ITIMER_REAL, 0)
         self._learn(job.split, evaluation)
         return evaluation
 
@@ -86,27 +81,14 @@ class Worker:
 
     def _prepare(self, split: Split) -> Trial:
         start = self._start
+        cases = make_cases(self._workload, split, start.draw)
         return Trial(
-            Problem(self._workload, self._program, self._device, self._cases(split)),
+            Problem(self._workload, self._program, self._device, cases),
             split,
             tolerance=start.tolerance,
             patience=start.patience,
             main=self._main,
         )
-
-    def _cases(self, split: Split) -> list[Case]:
-        try:
-            cases = self._workload.cases(split, self._start.draw)
-        except GevolveError:
-            raise
-        except Exception as error:
-            file = Path(sys.modules[type(self._workload).__module__].__file__ or "")
-            raise WorkloadError(
-                f"{file.name}:{line_of(error, file)}: cannot make the {split} cases: {one_line(error)}"
-            ) from error
-        if not cases:
-            raise WorkloadError(f"{self._workload.name} has no {split} case; ask for at least one")
-        return cases
 
 
 def serve(main: socket.socket) -> None:
@@ -126,6 +108,9 @@ def serve(main: socket.socket) -> None:
 
 def _refusal(error: Exception) -> Refused:
     """The message that makes the main process raise this error."""
+    if isinstance(error, ChildEndedError) and error.killed:
+        why = f"the unedited program's process is killed: {killed_often()}"
+        return Refused(EvaluationError.__name__, why)
     for kind in type(error).__mro__:
         if kind.__module__ == GevolveError.__module__:
             return Refused(kind.__name__, str(error))
@@ -140,11 +125,10 @@ def _leave(*_: object) -> None:
     os._exit(0)
 
 
-def run(fd: int, parent: int) -> None:
+def run(fd: int) -> None:
     """The life of a worker."""
     signal.signal(signal.SIGTERM, _leave)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    linux.die_with_parent(parent, signal.SIGTERM)
     linux.adopt_orphans()
     linux.disable_core_dumps()
     main = socket.socket(fileno=fd)
@@ -158,4 +142,4 @@ def run(fd: int, parent: int) -> None:
 
 
 if __name__ == "__main__":
-    run(*map(int, sys.argv[1:]))
+    run(int(sys.argv[1]))

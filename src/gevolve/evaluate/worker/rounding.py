@@ -10,7 +10,7 @@ from dataclasses import replace
 from gevolve.device.base import Limits, Usage
 from gevolve.errors import GevolveError
 from gevolve.evaluate.child.main import Problem
-from gevolve.evaluate.child.process import FAILURES, Runner
+from gevolve.evaluate.child.process import FAILURES, ChildEndedError, Runner
 from gevolve.evaluate.protocol import CaseRun, Prepared, Ran
 from gevolve.evaluate.worker.outputs import Outputs
 from gevolve.workload.base import Array
@@ -59,7 +59,9 @@ def reround(
                     outputs.fill(child.fill)
                     if outputs.headers == plain[run.case][0].headers:
                         found[run.case].append(outputs.arrays)
-            except FAILURES:
+            except FAILURES as failure:
+                if isinstance(failure, ChildEndedError) and failure.killed:
+                    raise  # which says nothing of the program
                 continue
     return found
 

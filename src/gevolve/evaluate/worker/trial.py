@@ -15,7 +15,14 @@ from dataclasses import replace
 
 import msgspec
 
-from gevolve.errors import EvaluationError, SourceError, WorkloadError, one_line
+from gevolve.errors import (
+    EvaluationError,
+    MachineError,
+    SourceError,
+    WorkloadError,
+    one_line,
+    shortage_of,
+)
 from gevolve.evaluate.child.main import Comparison, Problem, rehearse_build
 from gevolve.evaluate.child.process import (
     FAILURES,
@@ -23,6 +30,7 @@ from gevolve.evaluate.child.process import (
     ChildEndedError,
     ChildFailedError,
     Runner,
+    persist,
     start,
 )
 from gevolve.evaluate.child.timing import QUICK, THOROUGH
@@ -152,14 +160,20 @@ class Trial:
     def _rehearse(self, patch: Patch) -> None:
         """Build a variant in a child, which may crash."""
         self._runner.end()
+        persist(lambda: self._rehearse_once(patch))
+
+    def _rehearse_once(self, patch: Patch) -> None:
         with start(
             lambda channel: rehearse_build(channel, self._problem, patch),
             seconds=self._deadline,
             main=self._main,
+            device=self._problem.device,
         ) as child:
             try:
                 child.expect(Ran)
             except ChildEndedError as ended:
+                if ended.killed:
+                    raise
                 how = judge.fault_of(ended, self._deadline).detail
                 raise judge.Fault(Verdict.COMPILE, how) from None
             except FAILURES as failure:
@@ -170,21 +184,27 @@ class Trial:
     ) -> Evaluation:
         """Run an artefact in a child, and judge what comes out."""
         fingerprint = ""
-        try:
+        seconds = until - time.monotonic()
+
+        def attempt() -> Evaluation:
+            nonlocal fingerprint
             with self._runner.run(
                 artefact,
                 self._plan,
                 kernels=self._unedited.kernels,
-                seconds=until - time.monotonic(),
+                seconds=seconds,
                 memory=self._unedited.memory,
                 stopwatch=stopwatch,
             ) as child:
                 prepared = child.expect(Prepared)
                 stopwatch.add(prepared.seconds)
                 fingerprint = prepared.fingerprint
-                if fingerprint in known:
-                    return known[fingerprint]
-                result = self._follow(child, stopwatch)
+                return known.get(fingerprint) or self._follow(child, stopwatch)
+
+        try:
+            result = persist(attempt)
+            if fingerprint in known:
+                return result
         except (judge.Fault, *FAILURES) as failure:
             if isinstance(failure, ChildFailedError):
                 stopwatch.add(failure.message.seconds)
@@ -330,7 +350,11 @@ def _compiler_faults() -> Generator[None]:
         yield
     except SourceError as error:
         raise judge.Fault(Verdict.COMPILE, str(error)) from None
+    except MachineError:
+        raise
     except MemoryError:
         raise judge.Fault(Verdict.MEMORY, "out of memory") from None
     except Exception as error:
+        if shortage := shortage_of(error):
+            raise shortage from error
         raise judge.Fault(Verdict.CRASH, one_line(error)) from error

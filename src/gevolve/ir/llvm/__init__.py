@@ -6,6 +6,7 @@ from pathlib import Path
 from gevolve.ir.llvm.edit_kind import LlvmEdit
 from gevolve.ir.llvm.program import LlvmProgram
 from gevolve.ir.llvm.source import read, resolve
+from gevolve.system.limited import limited
 
 
 def load(
@@ -16,7 +17,14 @@ def load(
     Edits stay within the named kernels and the functions that they call; within all if none is
     named.
     """
-    text = read(Path(path), clang_options)
+    path = Path(path)
+
+    def work() -> bytes:
+        text = read(path, clang_options)
+        LlvmProgram(text)
+        return text.encode()
+
+    text = limited(work, str(path)).decode()
     return LlvmProgram(text, [resolve(text, kernel) for kernel in kernels])
 
 

@@ -4,15 +4,18 @@ import importlib.util
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from gevolve.errors import CompileError, SourceError, UnsupportedError
+from gevolve.system import tools
+from gevolve.system.text import printable
 
 ARCH = "sm_70"
+DEADLINE = 120.0
+"""Seconds that clang may take for a source; the slowest of the suite takes 2."""
 _INCLUDE = Path(__file__).parent / "include"
 _EMIT = ("-x", "cuda", "--cuda-device-only", f"--cuda-gpu-arch={ARCH}", "-O3", "-gline-tables-only",
          "-S", "-emit-llvm")  # fmt: skip
@@ -40,13 +43,13 @@ _MISSING = re.compile(r"fatal error: '([^']+)' file not found")
 def compile_cuda(path: Path, options: Sequence[str] = ()) -> str:
     """LLVM-IR text for the device side of a CUDA source; clang's own words if it refuses."""
     done = _bundled(path, options)
-    if done.returncode == 0:
-        sys.stderr.write(done.stderr)
-        return done.stdout
-    _name_unsupported(done.stderr)
-    missing = _MISSING.search(done.stderr)
+    if done.status == 0:
+        sys.stderr.write(printable(done.errors))
+        return done.text
+    _name_unsupported(done.errors)
+    missing = _MISSING.search(done.errors)
     if missing is None or not _TOOLKIT_HEADER.fullmatch(missing[1]):
-        raise CompileError(done.stderr.strip())
+        raise CompileError(_refusal(path, done))
     return _with_toolkit(path, options, missing[1])
 
 
@@ -60,7 +63,7 @@ def _name_unsupported(errors: str) -> None:
             raise UnsupportedError(f"{first[1]}: {what} ({found[1]}) cannot be run by gevolve")
 
 
-def _bundled(path: Path, options: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def _bundled(path: Path, options: Sequence[str]) -> tools.Done:
     zig, library = _zig()
     libc = library / "libc" / "include"
     system = (
@@ -105,27 +108,31 @@ def _with_toolkit(path: Path, options: Sequence[str], header: str) -> str:
     command = [clang, *_EMIT, *_NO_SINKING, *_KEEP_NAMES, f"--cuda-path={toolkit}", "-Wno-unknown-cuda-version",
                *options, str(path), "-o", "-"]  # fmt: skip
     done = _run(command, path.parent)
-    if done.returncode:
+    if done.status:
         raise CompileError(
             f"{path} includes {header}, so it was compiled by {clang} with the toolkit in {toolkit}; "
             f"if they do not fit each other, compile it elsewhere and pass the .ll.\n"
-            f"{done.stderr.strip()}"
+            f"{_refusal(path, done)}"
         )
-    sys.stderr.write(done.stderr)
-    return done.stdout
+    sys.stderr.write(printable(done.errors))
+    return done.text
 
 
-def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+def _run(command: Sequence[str], folder: Path) -> tools.Done:
     # Options such as -Iinclude are relative to the source, wherever gevolve was started.
-    return subprocess.run(
-        command,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    try:
+        return tools.run(command, seconds=DEADLINE, folder=folder)
+    except tools.ToolTimeoutError as late:
+        raise CompileError(
+            f"{command[-3]}: {late}; simplify what it computes when it is compiled"
+        ) from None
+    except OSError as error:
+        raise SourceError(f"{command[0]}: cannot be started ({error.strerror})") from None
+
+
+def _refusal(path: Path, done: tools.Done) -> str:
+    """Clang's own words; it says nothing if it is ended by a signal."""
+    return done.errors.strip() or f"{path}: clang {done.said}"
 
 
 def _zig() -> tuple[str, Path]:

@@ -3,11 +3,11 @@
 python -m gevolve.ir.llvm.ptx_process sm_60 < kernel.ll > kernel.ptx
 """
 
-import subprocess
 import sys
 
 from gevolve.errors import CompileError
 from gevolve.ir.llvm.codegen import ARCHS, target, to_ptx
+from gevolve.system import tools
 
 TIMEOUT = 120.0
 _REFUSED = 3
@@ -20,19 +20,17 @@ def ptx_for(text: str, arch: str | None = None) -> str:
         raise CompileError(f"LLVM makes no PTX for {arch}; choose one of {', '.join(ARCHS)}")
     command = [sys.executable, "-m", __name__, arch]
     try:
-        done = subprocess.run(
-            command, input=text, capture_output=True, text=True, timeout=TIMEOUT, check=False
-        )
-    except subprocess.TimeoutExpired:
+        done = tools.run(command, seconds=TIMEOUT, stdin=text.encode())
+    except tools.ToolTimeoutError:
         raise CompileError(
             f"LLVM was not done with the PTX for {arch} after {TIMEOUT:g} s"
         ) from None
-    if done.returncode == 0:
-        return done.stdout
-    lines = done.stderr.strip().splitlines()
-    if done.returncode == _REFUSED and lines:
+    if done.status == 0:
+        return done.text
+    lines = done.errors.strip().splitlines()
+    if done.status == _REFUSED and lines:
         raise CompileError(lines[-1])
-    told = next((line for line in lines if "LLVM ERROR" in line), f"it ended: {done.returncode}")
+    told = next((line for line in lines if "LLVM ERROR" in line), f"it ended with {done.how}")
     older = f"; it was compiled for {target(text)}" if arch != target(text) else ""
     raise CompileError(f"LLVM cannot make PTX for {arch}: {' '.join(told.split())[:300]}{older}")
 

@@ -12,6 +12,7 @@ from gevolve.ir.stablehlo.origins import origins_from_comments
 from gevolve.ir.stablehlo.program import StablehloProgram
 from gevolve.ir.stablehlo.source import read, tidy
 from gevolve.ir.stablehlo.tree import flatten, unflatten
+from gevolve.system.limited import limited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,6 +27,8 @@ def load(
     artifact or what `jax.export` serialises.
     """
     name = Path(source).name if isinstance(source, str | Path) else ""
+    if name:
+        limited(lambda: StablehloProgram(read(source, arguments), name).text.encode()[:1], name)
     return StablehloProgram(
         read(source, arguments), name or getattr(source, "__name__", "the program")
     )

@@ -203,12 +203,7 @@ function epistasis(subject, explained) {
 }
 
 function sourceView(file, subject) {
-  const state_ =
-    file.unchanged === true
-      ? 'the source that the run was made of'
-      : file.unchanged === false
-        ? 'changed since the run: lines may have moved'
-        : 'as the file is now';
+  const state_ = `as the run recorded it (SHA-256 ${file.sha256.slice(0, 12)}…)`;
   const rows = [];
   file.runs.forEach((run, k) => {
     if (k) rows.push(h('div', { class: 'gap' }, '⋯'));

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
-from gevolve.analyze.cost import costs
-from gevolve.errors import GevolveError, one_line
+from gevolve.analyze.cost import kept_costs
 from gevolve.export.files import write_text
 from gevolve.report.html.compare import compared
 from gevolve.report.html.facts import facts
@@ -16,9 +15,6 @@ from gevolve.report.html.follow import Follower
 from gevolve.report.html.page import render
 from gevolve.report.html.subject import Describer, take_apart
 from gevolve.run.run import Run, opened
-
-if TYPE_CHECKING:
-    from gevolve.workload.base import Workload
 
 PATCHES = 2_500_000
 """About so many characters are spent on the patches of variants; those ever on the front come first."""
@@ -32,7 +28,8 @@ def report(
 ) -> Path:
     """Write the page of a run, or of several to compare; returns where it is.
 
-    Without `cost` nothing of the workload is loaded or run, and the page has no cost breakdown.
+    All of it comes from the store: nothing that a run names is imported, and no other file is read.
+    Without `cost` the page does not say where the cycles go.
     """
     folder = run.folder if isinstance(run, Run) else Path(run)
     if others:
@@ -41,48 +38,36 @@ def report(
     else:
         file = Path(output or folder / "report.html")
         with opened(run) as mine:
-            title, data = _single(mine, cost=cost)
-    write_text(file, render(title, data))
+            data = mine.guarded(lambda: _single(mine, cost=cost), dict[str, Any])
+            title = f"gevolve: {mine.config.workload} on {mine.config.device}"
+    write_text(file, render(title, data), private=output is None and not others)
     return file
 
 
-def _single(run: Run, *, cost: bool) -> tuple[str, dict[str, Any]]:
+def _single(run: Run, *, cost: bool) -> dict[str, Any]:
     follower = Follower(run)
     follower.read()
     words = Describer(run)
-    workload, obstacle = _workload(run) if cost else (None, "")
     data: dict[str, Any] = {
         "kind": "run",
         "run": facts(run),
         **follower.summary(words),
         **logs(follower),
-        "subject": take_apart(follower, words, workload),
+        "subject": take_apart(follower, words),
     }
     if cost and data["claim"]:
-        data |= _costs(run, data["claim"]["id"], obstacle)
-    return f"gevolve: {run.config.workload} on {run.config.device}", data
+        data |= _costs(run, data["claim"]["id"])
+    return data
 
 
-def _workload(run: Run) -> tuple[Workload | None, str]:
-    """The workload of the run, or why it cannot be loaded any more."""
-    try:
-        return run.workload, ""
-    except GevolveError as error:
-        return None, str(error)
-
-
-def _costs(run: Run, name: str, obstacle: str) -> dict[str, Any]:
+def _costs(run: Run, name: str) -> dict[str, Any]:
     """Where the cycles go before and after, of the best validated variant on a modeled GPU."""
     if not run.config.device.startswith("sim:"):
         return {}
-    if obstacle:
-        return {"obstacle": obstacle}
-    try:
-        return {"costs": msgspec.to_builtins(costs(run, name).readable())}
-    except GevolveError as error:
-        return {"obstacle": str(error)}
-    except Exception as error:  # noqa: BLE001  (the workload's code may raise anything)
-        return {"obstacle": one_line(error)}
+    kept = kept_costs(run, name)
+    if kept.costs is None:
+        return {"obstacle": kept.obstacle}
+    return {"costs": msgspec.to_builtins(kept.costs.readable())}
 
 
 def logs(follower: Follower) -> dict[str, Any]:

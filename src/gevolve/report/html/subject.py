@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from gevolve.run.findings import Minimized
     from gevolve.run.run import Run
     from gevolve.run.summary import VariantSummary
-    from gevolve.workload.base import Workload
 
 
 class Describer:
@@ -66,9 +65,7 @@ def newest(follower: Follower) -> tuple[object, ...]:
     return entry and entry.id, len(findings.minimized), len(findings.explanations)
 
 
-def take_apart(
-    follower: Follower, words: Describer, workload: Workload | None
-) -> dict[str, Any] | None:
+def take_apart(follower: Follower, words: Describer) -> dict[str, Any] | None:
     """All about the variant; None if nothing is faster than the unedited program yet."""
     run, store = follower.run, follower.run.store
     entry = follower.best or follower.candidate
@@ -98,7 +95,7 @@ def take_apart(
         "error": row.evaluation.error,
         "minimized": msgspec.to_builtins(minimal),
         "explained": msgspec.to_builtins(apart),
-        "source": marked_source(run, workload, _by_file(lines)),
+        "source": marked_source(run, _by_file(lines)),
         "diff": _diff(words.program, row.patch) if words.program else None,
     }
 

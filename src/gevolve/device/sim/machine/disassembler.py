@@ -1,16 +1,17 @@
 """NVIDIA's disassembler: the authority on what a machine word means, and slow to start (0.27 s)."""
 
 import re
-import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
 from functools import cache
 
 from gevolve.device import nvidia
 from gevolve.errors import DeviceError, UnsupportedError
+from gevolve.system import tools
 
 WHEEL = "nvidia-cuda-nvdisasm"
 BYTES = 16
+DEADLINE = 120.0
 
 _LINE = re.compile(r"/\*([0-9a-f]+)\*/\s+(.*?)\s*;")
 _COMPLAINT = re.compile(r"at address 0x([0-9a-f]+)|(Illegal instruction found)")
@@ -58,9 +59,9 @@ def _texts(words: Sequence[int], arch: str, start: int) -> tuple[list[str | None
     if not words:
         return [], ""
     done = _run(words, arch, start)
-    if done.returncode:
-        return None, done.stderr
-    found = {int(at, 16): text for at, text in _LINE.findall(done.stdout)}
+    if done.status:
+        return None, done.errors
+    found = {int(at, 16): text for at, text in _LINE.findall(done.text)}
     return [found.get(start + BYTES * n) for n in range(len(words))], ""
 
 
@@ -74,7 +75,7 @@ def _rejected(words: Sequence[int], arch: str) -> set[int]:
     bad: set[int] = set()
     after = 0  # the word that follows the last sentinel
     told = False
-    for address, illegal in _COMPLAINT.findall(done.stderr):
+    for address, illegal in _COMPLAINT.findall(done.errors):
         if not illegal:
             n, sentinel = divmod(int(address, 16) // BYTES, 2)
             told = True
@@ -89,19 +90,16 @@ def _rejected(words: Sequence[int], arch: str) -> set[int]:
     return bad
 
 
-def _run(words: Iterable[int], arch: str, start: int) -> subprocess.CompletedProcess[str]:
+def _run(words: Iterable[int], arch: str, start: int) -> tools.Done:
     with tempfile.NamedTemporaryFile(prefix="gevolve-", suffix=".bin") as file:
         file.write(b"".join(word.to_bytes(BYTES, "little") for word in words))
         file.flush()
         model = _SIBLINGS.get(arch) or arch.upper().replace("_", "").replace("A", "a")
-        return subprocess.run(
-            [_tool(), "-b", model, "-raw", "-base", hex(start), file.name],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=600.0,
-            check=False,
-        )
+        command = [_tool(), "-b", model, "-raw", "-base", hex(start), file.name]
+        try:
+            return tools.run(command, seconds=DEADLINE)
+        except tools.ToolTimeoutError as late:
+            raise UnsupportedError(f"NVIDIA's disassembler fails: {late}") from None
 
 
 @cache

@@ -1,7 +1,11 @@
-"""Linux system calls and /proc files that Python's standard library does not offer."""
+"""Linux system calls and /proc files that Python's standard library does not offer.
+
+Imports nothing of gevolve: the guard of a worker, which is to stay small, uses it too.
+"""
 
 import contextlib
 import ctypes
+import errno
 import os
 import signal
 import time
@@ -35,9 +39,9 @@ def adopt_orphans() -> None:
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
-def children() -> list[int]:
-    """The processes whose parent is this (single-threaded) process."""
-    pid = os.getpid()
+def children(pid: int = 0) -> list[int]:
+    """The processes whose parent is a (single-threaded) process, by default this one."""
+    pid = pid or os.getpid()
     with open(f"/proc/{pid}/task/{pid}/children", "rb") as file:  # noqa: PTH123  (after each variant)
         return [int(word) for word in file.read().split()]
 
@@ -56,6 +60,25 @@ def session(leader: int) -> list[int]:
         if int(fields[3]) == leader and fields[0] != "Z":
             found.append(int(entry.name))
     return found
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether a signal such as SIGSTOP keeps a process from going on."""
+    try:
+        # pid (name) state …; the name may hold spaces and brackets.
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123  (several times a second)
+            return file.read().rpartition(b")")[2].split()[0] == b"T"
+    except (OSError, IndexError):  # it has ended
+        return False
+
+
+def wake(pid: int) -> bool:
+    """Let a stopped process go on; says whether it was stopped."""
+    if not is_stopped(pid):
+        return False
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGCONT)
+    return True
 
 
 def kill(pid: int) -> None:
@@ -92,4 +115,4 @@ def peak_address_space(pid: int) -> int:
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmPeak:"):
             return int(line.split()[1]) << 10
-    return 0
+    raise ProcessLookupError(errno.ESRCH, f"process {pid} has ended")

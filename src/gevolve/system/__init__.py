@@ -1,0 +1,1 @@
+"""What gevolve asks of the operating system: processes that end, confinement, text safe to print."""
