@@ -16,7 +16,7 @@ def test_another_reference_is_seen(monkeypatch):
     kind = type(locate("papers/nn"))
     plain = kind.reference
     monkeypatch.setattr(kind, "reference", lambda self, case: plain(self, case) + 1)
-    assert "the error is" in cases.faults("papers/nn", 1)[0]
+    assert "differs by" in cases.faults("papers/nn", 1)[0]
 
 
 def test_a_race_is_seen(tmp_path, monkeypatch):

@@ -6,12 +6,12 @@ import pkgutil
 import numpy as np
 import pytest
 
+from benchmarks import cases
 from gevolve.device.base import Limits
 from gevolve.device.registry import open_device
 from gevolve.suite import PAPERS, papers
 from gevolve.workload.base import SPLITS
 from gevolve.workload.locate import locate
-from tests.suite import agreement
 
 DEVICE = open_device("sim")
 
@@ -45,7 +45,7 @@ def assert_agrees(workload, got, case):
     assert {k: (v.shape, v.dtype) for k, v in got.items()} == {
         k: (v.shape, v.dtype) for k, v in want.items()
     }
-    assert agreement.agrees(workload, got, want)
+    assert cases.agrees(workload, got, want)
 
 
 def same(one, other):

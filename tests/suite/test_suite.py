@@ -9,6 +9,7 @@ import signal
 import numpy as np
 import pytest
 
+from benchmarks import cases
 from gevolve.device.base import Limits, Stopped
 from gevolve.device.registry import open_device
 from gevolve.evaluate.pool import Pool
@@ -18,7 +19,7 @@ from gevolve.patch import Edit, Patch
 from gevolve.suite import TUNED, tuned
 from gevolve.workload.base import SPLITS, Case
 from gevolve.workload.locate import locate
-from tests.suite import agreement, direct
+from tests.suite import direct
 from tests.suite.direct import tiny
 from tests.suite.mistakes import MISTAKES
 
@@ -46,7 +47,7 @@ def run(workload, artefact, case, limits=Limits()):  # noqa: B008  (frozen)
 
 def agrees(workload, got, want):
     assert (got.shape, got.dtype) == (want.shape, want.dtype)
-    return agreement.agrees(workload, {"y": got}, {"y": want})
+    return cases.agrees(workload, {"y": got}, {"y": want})
 
 
 def same(one, other):

@@ -1,6 +1,6 @@
 """Clustering of a stream: what a new centre would save, point by point."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,6 @@ class Streamcluster(KernelWorkload):
     """Points with weights and centres, and one candidate for a new centre after another."""
 
     source = "streamcluster.cu"
-    rounding: ClassVar[float] = 5e-5  # what a switch saves is a small difference of two costs
 
     def case(self, rng: np.random.Generator, size: Split) -> Case:
         span = {"search": (300, 1_200), "held-out": (400, 1_500), "large": (15_000, 25_000)}[size]
