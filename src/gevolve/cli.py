@@ -78,7 +78,7 @@ def run_(
     ----------
     workload
         A Python file with a gevolve.KernelWorkload or gevolve.ModelWorkload, or a name that
-        `gevolve suite` lists.
+        `gevolve suite list` names.
     options
         The fields of Options, each of which is an option of its own.
     set

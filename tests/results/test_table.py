@@ -74,6 +74,12 @@ def test_what_could_not_run_says_why_and_counts_nowhere():
     assert "1 runs are not finished" in shown(table)
 
 
+def test_what_goes_on_counts_nowhere_yet():
+    table = tabulate([outcome(), outcome("papers/scan", gain=0, status="stopped")])
+    assert table.parts[0].exact["fresh"].arithmetic == 0.5
+    assert "papers/scan: seed 0: stopped" in shown(table)
+
+
 def test_what_the_papers_report_has_a_column():
     table = tabulate([outcome("papers/svm-mnist")])
     assert table.parts[0].rows[0].paper.gain == 2.24

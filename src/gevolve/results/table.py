@@ -154,7 +154,7 @@ def tabulate(outcomes: Sequence[Outcome]) -> Table:
 
 
 def _row(seeds: Sequence[Outcome]) -> Row:
-    done = [one for one in seeds if one.time]
+    done = [one for one in seeds if one.status == "finished"]
     ranked = sorted(
         done or seeds, key=lambda one: (one.exact.fresh if one.exact else 0.0, one.seed)
     )
@@ -173,7 +173,7 @@ def _row(seeds: Sequence[Outcome]) -> Row:
         seconds=round(sum(one.seconds for one in done), 1),
         bound=middle.bound,
         paper=WORKLOADS.get(middle.workload),
-        failed=[f"seed {one.seed}: {one.status}" for one in seeds if not one.time],
+        failed=[f"seed {one.seed}: {one.status}" for one in seeds if one not in done],
     )
 
 
