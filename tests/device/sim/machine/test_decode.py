@@ -1,12 +1,13 @@
 """The decoder against NVIDIA's disassembler, word by word."""
 
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gevolve.device.sim.machine import assemble, elf
+from gevolve.device.sim.machine import assemble, elf, learnt
 from gevolve.device.sim.machine import decode as decoding
 from gevolve.device.sim.machine.decode import Decoder, decode
 from gevolve.device.sim.machine.disassembler import disassemble
@@ -113,6 +114,55 @@ def test_shapes_that_are_missing_are_learnt(monkeypatch):
 
 
 EMPTY = '{"layouts":{},"shapes":{},"exact":{},"operands":[]}'
+
+
+@pytest.fixture
+def incomplete(monkeypatch, tmp_path):
+    """Words of a program, and a shipped table that lacks the shapes of some of them."""
+    words = words_of(PTX[0].read_text(), "sm_80")[:24]
+    table = load("sm_80")
+    for word in words[:4]:
+        table.shapes.pop(table.layouts[word & 0xFFF].key(word), None)
+    text = dump(table)
+    monkeypatch.setattr(decoding, "load", lambda arch: parse_table(text))
+    monkeypatch.setattr(learnt, "shipped", lambda arch: text)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return words
+
+
+def test_what_was_learnt_is_known_to_other_processes(monkeypatch, incomplete, tmp_path):
+    told = Decoder("sm_80").decode(incomplete, 0, ())
+    (file,) = tmp_path.rglob("*.json")
+    no_questions(monkeypatch)
+    assert Decoder("sm_80").decode(incomplete, 0, ()) == told
+    monkeypatch.undo()
+    assert Decoder("sm_80").decode(incomplete, 0, ()) == told  # as the whole table says
+    assert file.stat().st_size < 10_000
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[: len(text) // 2],
+        lambda text: "",
+        lambda text: text.replace("IMAD", "IADD").replace("MOV", "NOP"),
+        lambda text: f"{sha256(b'[]').hexdigest()}\n[]",
+        lambda text: f"{sha256(b'{}').hexdigest()}\n{{}}",
+    ],
+)
+def test_a_damaged_file_is_as_good_as_none(incomplete, tmp_path, damage):
+    told = Decoder("sm_80").decode(incomplete, 0, ())
+    (file,) = tmp_path.rglob("*.json")
+    whole = file.read_text()
+    file.write_text(damage(whole))
+    assert Decoder("sm_80").decode(incomplete, 0, ()) == told
+    assert file.read_text() == whole
+
+
+def test_no_place_to_keep_it_is_no_fault(monkeypatch, incomplete, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert Decoder("sm_80").decode(incomplete, 0, ())
 
 
 def test_a_table_is_its_text():

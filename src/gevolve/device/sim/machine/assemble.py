@@ -55,7 +55,7 @@ def assemble(ptx: str, arch: str) -> bytes:
     if code:
         raise DeviceError(f"{WHEEL} does not start (error {code}); install it anew")
     try:
-        data = ptx.encode()
+        data = ptx.encode() + b"\n"  # it ends the process on some PTX whose last line has no end
         code = linker.nvJitLinkAddData(handle, _PTX, data, len(data), b"kernel.ptx")
         code = code or linker.nvJitLinkComplete(handle)
         if code:

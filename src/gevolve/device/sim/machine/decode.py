@@ -1,13 +1,14 @@
 """Machine words to instructions, by a table of their shapes.
 
 A word whose shape is not in the table is asked of NVIDIA's disassembler, with all others of the same
-piece of code, and from then on known to this process.
+piece of code, and from then on known to this process, and to others by way of `learnt`.
 """
 
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from gevolve.device.sim.machine import learnt
 from gevolve.device.sim.machine.instruction import (
     PT,
     Control,
@@ -120,12 +121,14 @@ class Decoder:
         if len(self._words) >= _MANY:
             self._words.clear()
         words = sorted(words)
-        missing = [word for word in words if self._table.find(word) is None]
-        if missing:
+        if self._missing(words):
+            learnt.recall(self.arch, self._table)
+        if missing := self._missing(words):
             plain = sorted({word & ~GUARD | IDLE for word in missing})
             unknown = learn(plain, self._table, Oracle(self.arch))
             if unknown:
                 raise UnsupportedError(f"{unknown[0]:#034x} is no instruction of {self.arch}")
+            learnt.keep(self.arch, self._table)
         for word in words:
             shape = self._table.find(word)
             assert shape is not None
@@ -133,6 +136,9 @@ class Decoder:
             if reader is None:
                 reader = self._readers[id(shape)] = _Reader(shape, self._urz, self._built)
             self._words[word] = reader.read(word)
+
+    def _missing(self, words: Iterable[int]) -> list[int]:
+        return [word for word in words if self._table.find(word) is None]
 
 
 def decode(

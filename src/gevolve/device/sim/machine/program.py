@@ -178,7 +178,7 @@ def _flags(code: Instruction) -> int:
 def load_ptx(ptx: bytes, arch: str) -> MachineProgram:
     """Assemble PTX, decode and translate it; raises `UnsupportedError` for what cannot be run."""
     text = ptx.decode()
-    return load(assemble(text + "\n", arch), _parameter_types(text))
+    return load(assemble(text, arch), _parameter_types(text))
 
 
 def _parameter_types(text: str) -> dict[str, tuple[str, ...]]:

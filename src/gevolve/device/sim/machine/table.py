@@ -6,6 +6,7 @@ Tables are data: ``tables/sm_80.json``, made by ``scripts/learn_words.py``. GPUs
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -50,8 +51,14 @@ def family(arch: str) -> str:
 
 def load(arch: str) -> Table:
     """The table of an architecture; empty if there is none."""
+    return parse(shipped(arch))
+
+
+@cache
+def shipped(arch: str) -> str:
+    """The text of an architecture's table."""
     file = Path(__file__).with_name("tables") / f"{family(arch)}.json"
-    return parse(file.read_text()) if file.is_file() else Table()
+    return file.read_text() if file.is_file() else dump(Table())
 
 
 def parse(text: str) -> Table:

@@ -53,7 +53,11 @@ def pointer(e: Emitter, code: Instruction, operand: Operand, size: int, kind: st
 
 
 def shared_pointer(e: Emitter, where: str, size: int, kind: str = "") -> str:
-    """Bounds are exact for shared memory: the launch knows its size. Without a `kind`, no trace."""
+    """Bounds are exact for shared memory: the launch knows its size. Without a `kind`, no trace.
+
+    Its addresses have 32 bits, whatever the register has: compilers compute them with wrap-around.
+    """
+    where = e.op(f"and i64 {where}, {0xFFFFFFFF}")
     last = e.op(f"add i64 {where}, {size}")
     inside = e.op(f"icmp ule i64 {last}, {e.load_launch(layout.SHARED_SIZE, 'i64')}")
     if size > 1:
