@@ -10,13 +10,13 @@ template <class T> GEVOLVE_MATH T sinh(T x) {
     y = T(0.5) * (e + e / (e + T(1)));
   } else {
     T e = half_exp(a);
-    y = e - T(0.25) / e;
+    y = fma(T(-0.25), near_reciprocal(e), e);
   }
   return copysign(y, x);
 }
 template <class T> GEVOLVE_MATH T cosh(T x) {
   T e = half_exp(fabs(x));
-  return e + T(0.25) / e;
+  return fma(T(0.25), near_reciprocal(e), e);
 }
 
 GEVOLVE_MATH float tanh(float x) {
@@ -25,7 +25,7 @@ GEVOLVE_MATH float tanh(float x) {
     y = fma(a * z, polynomial(z, -0.333333164f, 0.133325011f, -0.0538424216f, 0.0210276861f,
                               -0.00620796066f), a);
   else
-    y = 1.0f - 2.0f / (exp(a + a) + 1.0f);
+    y = fma(-2.0f, near_reciprocal(exp(a + a) + 1.0f), 1.0f);
   return copysign(y, x);
 }
 GEVOLVE_MATH double tanh(double x) {

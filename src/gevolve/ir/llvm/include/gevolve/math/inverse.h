@@ -28,7 +28,7 @@ GEVOLVE_MATH double atan_core(double t) {
 template <class T> GEVOLVE_MATH T atan(T x) {
   T a = fabs(x);
   bool large = a > 1;
-  T p = atan_core(large ? T(1) / a : a);
+  T p = atan_core(large ? near_reciprocal(a) : a);
   if (large) p = (half_pi(x).hi - p) + half_pi(x).lo;
   return copysign(p, x);
 }
