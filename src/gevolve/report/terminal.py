@@ -92,7 +92,7 @@ def _table(*, label: bool, nvcc: bool) -> Table:
     table.add_column("time", justify="right", no_wrap=True)
     table.add_column("speed", justify="right", style="bold", no_wrap=True)
     if nvcc:
-        table.add_column("to nvcc's", justify="right", no_wrap=True)
+        table.add_column("to nvcc", justify="right", no_wrap=True)
     table.add_column("error", justify="right", no_wrap=True)
     table.add_column("edits", justify="right", no_wrap=True)
     table.add_column("held-out", justify="right", no_wrap=True)
@@ -333,7 +333,7 @@ def outcome(result: Summary) -> Table:
         rows.append(("least error", result.most_accurate))
     if nvcc is not None:
         time = number(result.baseline["time"] * nvcc)
-        table.add_row("nvcc's build", "", time, _factor(nvcc))
+        table.add_row("by nvcc", "", time, _factor(nvcc))
     for label, entry in rows:
         if entry is None:
             table.add_row(label, "-", "", "no gain")

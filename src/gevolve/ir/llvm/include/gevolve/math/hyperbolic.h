@@ -25,7 +25,7 @@ GEVOLVE_MATH float tanh(float x) {
     y = fma(a * z, polynomial(z, -0.333333164f, 0.133325011f, -0.0538424216f, 0.0210276861f,
                               -0.00620796066f), a);
   else
-    y = fma(-2.0f, near_reciprocal(exp(a + a) + 1.0f), 1.0f);
+    y = 1.0f - 2.0f * reciprocal(exp(a > 20.0f ? 40.0f : a + a) + 1.0f);
   return copysign(y, x);
 }
 GEVOLVE_MATH double tanh(double x) {

@@ -28,7 +28,8 @@ GEVOLVE_MATH double atan_core(double t) {
 template <class T> GEVOLVE_MATH T atan(T x) {
   T a = fabs(x);
   bool large = a > 1;
-  T p = atan_core(large ? near_reciprocal(a) : a);
+  const T most = power_of_two<T>(99);
+  T p = atan_core(large ? reciprocal(a > most ? most : a) : a);
   if (large) p = (half_pi(x).hi - p) + half_pi(x).lo;
   return copysign(p, x);
 }
