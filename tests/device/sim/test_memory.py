@@ -89,6 +89,18 @@ def test_shared_memory_has_exact_bounds(offset):
     crash(f"{code} cvta.shared.u64 %w0, %w0; ld.u32 %x0, [%w0];", "load of 4", shared=64)
 
 
+def test_shared_addresses_wrap_around_at_32_bits():
+    """As compilers compute them: one less than the whole range is one less than the address."""
+    code = """mov.u64 %w0, dynamic; st.shared.u32 [%w0], 7; add.u64 %w1, %w0, 4294967292;
+    ld.shared.u32 %x0, [%w1+4]; cvt.u32.u64 %x1, %w1; ld.shared.u32 %x1, [%x1+4];
+    st.global.v2.u32 [%b], {%x0, %x1};"""
+    gpu = open_(code)
+    out = gpu.zeros(4, np.int32)
+    gpu.launch("k", 1, 1, out, out, shared=16)
+    assert out.get()[:2].tolist() == [7, 7]
+    gpu.close()
+
+
 def test_no_shared_memory_at_all():
     crash("mov.u64 %w0, dynamic; ld.shared.u32 %x0, [%w0];", "out of bounds")
 
