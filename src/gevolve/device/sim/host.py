@@ -95,14 +95,15 @@ def runtime_object() -> bytes:
     sources = {name: (folder / name).read_bytes() for name in _SOURCES}
     made_of = (*sources.values(), *map(str.encode, _OPTIONS), metadata.version("ziglang").encode())
     digest = sha256(b"\0".join((*made_of, platform.machine().encode()))).hexdigest()[:24]
-    kept = _cache_folder() / f"sim-{digest}.o"
+    kept = cache_folder() / f"sim-{digest}.o"
     try:
         return kept.read_bytes()
     except OSError:
         return _build(sources, kept)
 
 
-def _cache_folder() -> Path:
+def cache_folder() -> Path:
+    """Where what is slow to make is kept for other processes."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "gevolve"
 

@@ -145,3 +145,20 @@ def test_the_trace_has_machine_blocks():
     assert [len(block.instructions) for block in kernel.flow] == [s[1] for s in code.spans.tolist()]
     assert [site.code.opcode for site in kernel.sites] == ["LDG", "STG"]
     assert "BAR.SYNC.DEFER_BLOCKING" in code.names
+
+
+@pytest.mark.parametrize("mask", ["0xffffffff", "groups"])
+def test_votes_of_a_mask_that_only_the_run_knows(mask):
+    """The assembler asks whether all lanes have the same mask, and calls a function if not."""
+    chosen = {
+        "0xffffffff": "not.b32 %x0, %n;",
+        "groups": "mov.u32 %x0, 65535; setp.gt.u32 %p1, %t, 15; @%p1 shl.b32 %x0, %x0, 16;",
+    }[mask]
+    code = (
+        f"{chosen} and.b32 %x1, %t, 1; setp.eq.u32 %p0, %x1, 0; vote.sync.ballot.b32 %d, %p0, %x0;"
+    )
+    got, _ = launch(code)
+    want = np.full(32, 0x55555555, np.uint32)
+    if mask == "groups":
+        want &= np.where(np.arange(32) < 16, 0xFFFF, 0xFFFF0000).astype(np.uint32)
+    assert got.view(np.uint32).tolist() == want.tolist()

@@ -13,6 +13,7 @@ import tempfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from gevolve.device.sim.host import cache_folder
 from gevolve.device.sim.machine.disassembler import WHEEL
 from gevolve.device.sim.machine.table import Table, dump, family, parse, shipped
 
@@ -67,13 +68,12 @@ def _read(file: Path) -> Table:
 
 
 def _file(arch: str) -> Path:
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     try:
         tool = version(WHEEL)
     except PackageNotFoundError:
         tool = ""
     digest = _checksum(shipped(arch) + tool)[:16]
-    return Path(home) / "gevolve" / "words" / f"{family(arch)}-{digest}.json"
+    return cache_folder() / "words" / f"{family(arch)}-{digest}.json"
 
 
 def _checksum(text: str) -> str:

@@ -16,7 +16,7 @@ from gevolve.device.sim.machine.translate.control import (
     is_indirect,
     label_of,
 )
-from gevolve.device.sim.machine.translate.exchange import EXCHANGES
+from gevolve.device.sim.machine.translate.exchange import is_exchange
 
 _READS = {"LDS": 1, "LD": 3, "LDG": 2}
 _WRITES = {"STS": 1, "ST": 3, "STG": 2, "ATOMS": 1, "ATOM": 3, "ATOMG": 2, "RED": 2, "REDG": 2}
@@ -114,7 +114,7 @@ def _segments(body: list[Instruction]) -> list[Segment]:
     made = [now]
     reads = writes = 0
     for code in body:
-        if code.opcode in EXCHANGES:
+        if is_exchange(code):
             now.exchange = code
             now = Segment(code)
             made.append(now)

@@ -82,7 +82,12 @@ class Ends:
         if code.opcode in {"BRA", "EXIT", "BRX"}:
             terms += [e.truth(x) for x in code.operands if isinstance(x, (Pred, UPred))]
         if code.opcode == "BRA" and {"DIV", "CONV"} & set(code.modifiers):
-            terms.append(self._diverged(e, code))
+            apart = self._diverged(e, code)
+            # A guard of .DIV says that lanes have unlike masks, which is as good as being apart.
+            if terms and "DIV" in code.modifiers:
+                terms = [e.op(f"or i1 {terms[0]}, {apart}"), *terms[1:]]
+            else:
+                terms.append(apart)
         elif code.opcode == "BRA" and any(isinstance(x, (Reg, UReg)) for x in code.operands):
             raise e.unsupported()
         condition = None

@@ -8,9 +8,16 @@ from gevolve.device.sim.translate.exchange import KINDS as SHARED_KINDS
 
 KINDS = (*SHARED_KINDS, "converge")
 """How a block may end, and what lanes may exchange; the order is that of the runtime's `enum kind`."""
-EXCHANGES = frozenset({"SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "ELECT"})
+_EXCHANGES = frozenset({"SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "ELECT"})
 _SHUFFLES = {"UP": "shfl_up", "DOWN": "shfl_down", "BFLY": "shfl_bfly", "IDX": "shfl_idx"}
 _VOTES = {"ALL": "vote_all", "ANY": "vote_any", "EQ": "vote_uni"}
+
+
+def is_exchange(code: Instruction) -> bool:
+    """Whether lanes must meet for it; R2UR with a predicate says whether all have the same value."""
+    if code.opcode == "R2UR":
+        return isinstance(code.operands[0], Pred)
+    return code.opcode in _EXCHANGES
 
 
 def kind_of(e: Emitter, code: Instruction) -> str:
@@ -27,6 +34,8 @@ def kind_of(e: Emitter, code: Instruction) -> str:
                 found = None  # both at once
             elif registers:
                 found = "vote_ballot"
+        case "R2UR":
+            found = "match_all"
         case "MATCH":
             found = {"ANY": "match_any", "ALL": "match_all"}.get(name)
         case "REDUX":
@@ -96,6 +105,8 @@ def receive(e: Emitter, code: Instruction) -> None:
         truth = e.op(f"icmp ne i64 {whole}, 0")
     else:
         truth = e.op(f"icmp ne i32 {e.get(layout.FLAG)}, 0")
+    if code.opcode == "R2UR":
+        value = e.integer(code.operands[-1])
     for register in registers:
         e.write(target(e, register), value)
     for predicate in predicates:
