@@ -19,7 +19,7 @@ from gevolve.workload.base import Array
 from gevolve.workload.locate import locate
 
 SECONDS = 60
-_FREE = re.compile(rb"\b(add|sub|mul)\.((?:ftz\.)?(?:sat\.)?f(?:32|64))\b")
+_FREE = re.compile(rb"(?<![.\w])(add|sub|mul)\.((?:ftz\.)?(?:sat\.)?f(?:32|64))\b")
 
 
 class Outcome(msgspec.Struct, frozen=True):

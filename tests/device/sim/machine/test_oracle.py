@@ -15,7 +15,7 @@ from tests.device.sim.kernels import DTYPES
 from tests.device.sim.machine.forms import APPROXIMATE, Form, forms, module, operands
 
 ARCH = "sm_80"
-_FREE = re.compile(rb"\b(add|sub|mul)\.((?:ftz\.)?(?:sat\.)?f(?:32|64))\b")
+_FREE = re.compile(rb"(?<![.\w])(add|sub|mul)\.((?:ftz\.)?(?:sat\.)?f(?:32|64))\b")
 
 
 def exact(ptx: bytes) -> bytes:
