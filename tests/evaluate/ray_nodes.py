@@ -27,7 +27,7 @@ class RayNode:
                 f"--ray-client-server-port={self.client.rpartition(':')[2]}",
             ]
         self._command = [*command, *options, "--disable-usage-stats"]
-        self._environment = os.environ | (env or {})
+        self._environment = os.environ | {"RAY_worker_niceness": "0"} | (env or {})
         for _ in range(3):  # Ray gives up after 30 seconds, which a busy machine may need
             self._start()
             if self._started():

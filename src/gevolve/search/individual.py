@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -44,6 +45,7 @@ def admit(patch: Patch, evaluation: Evaluation, settings: Settings) -> Individua
     return Individual(patch, evaluation, time, error if error > settings.rounding else 0.0)
 
 
+@lru_cache(maxsize=1 << 12)  # islands keep the same sets
 def essence(patch: Patch) -> frozenset[Edit]:
     """What makes a patch worth judging anew: its edits, whose order seldom matters."""
     return frozenset(patch.edits)

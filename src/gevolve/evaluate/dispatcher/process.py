@@ -26,7 +26,11 @@ class DispatcherProcess:
 
     def __init__(self, *, own: bool) -> None:
         """Start it; on a cluster of its own nobody else can join, or run anything."""
-        token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)} if own else {}
+        mine = {
+            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_TOKEN": secrets.token_hex(32),
+            "RAY_worker_niceness": "0",  # as workers without Ray; it would give them 15
+        }
         ours, theirs = socket.socketpair()
         self._log = os.fdopen(os.memfd_create("log"), "r+b")  # Ray must not write to the terminal
         with theirs:
@@ -39,7 +43,7 @@ class DispatcherProcess:
                 stdout=self._log,
                 stderr=self._log,
                 pass_fds=(theirs.fileno(),),
-                env=_ENVIRONMENT | os.environ | token,
+                env=_ENVIRONMENT | os.environ | (mine if own else {}),
                 start_new_session=True,  # so that Ctrl-C in the terminal reaches only us
             )
         self._socket = ours
