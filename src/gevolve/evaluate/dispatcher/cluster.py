@@ -22,8 +22,8 @@ PACKAGES = {
 """What a verdict depends on besides gevolve and NumPy, by IR."""
 _REACH = 5.0
 """Seconds within which a cluster's port must take a connection."""
-_CONNECT = 60.0
-"""Seconds within which Ray must connect; three times as many to start a cluster."""
+_CONNECT = 90.0
+"""Seconds within which Ray must connect; twice as many to start a cluster."""
 _ADDRESS = re.compile(r"(?:ray://)?(\[[0-9a-fA-F:]+\]|[\w.-]+):(\d{1,5})")
 
 
@@ -64,7 +64,7 @@ class Cluster:
         _reach(address)
         process = DispatcherProcess(own=address == "ray")
         process.send(self._wanted)
-        seconds = 3 * _CONNECT if address == "ray" else _CONNECT
+        seconds = 2 * _CONNECT if address == "ray" else _CONNECT
         late = time.monotonic() + seconds
         answers = process.receive(seconds)
         if answers and isinstance(answers[0], Connected):
