@@ -390,12 +390,9 @@ def devices_() -> None:
 
     for name, line in devices():
         print(printable(f"{name:14} {line}"))
-    kept = enforced()
-    print(
-        "variants run "
-        + ("in a process with these limits: " if kept else "unconfined: this kernel has")
-        + (", ".join(kept) if kept else " neither Landlock nor seccomp")
-    )
+    # Beside the list, which programs may read.
+    limits = ", ".join(enforced()) or "none: this kernel has neither Landlock nor seccomp"
+    print(f"limits of a process that runs variants here: {limits}", file=sys.stderr)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
