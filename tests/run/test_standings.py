@@ -1,5 +1,7 @@
 """What the evaluations amount to: counts, the front, and who leaves it."""
 
+import msgspec
+
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Patch
 from gevolve.run.findings import Interval
@@ -125,3 +127,20 @@ def test_the_least_error_must_hold_elsewhere_and_cost_no_time():
         counted.measure(id_, measured(ratio))
     assert most_accurate(counted.variants(), 0.10, 0.09).id == "v1"
     assert most_accurate(counted.variants(), 0.10, 0.06) is None
+
+
+def test_a_time_that_cannot_be_known_is_shown_and_not_claimed():
+    counted = standings()
+    unsure = Evaluation(
+        verdict=Verdict.OK, time=100.0, error=0.0, traced=40.0, unsure="k: a reads what b writes"
+    )
+    counted.add(5, Patch.parse("delete i5 #1"), unsure)
+    assert [entry.id for entry in counted.variants()] == ["v2", "v1"]
+    (one,) = counted.unsure()
+    assert (one.id, one.ratio, one.why) == ("v5", 0.4, "k: a reads what b writes")
+    counted.validate(0, "held-out", ok(10.0))
+    counted.validate(1, "held-out", msgspec.structs.replace(unsure, time=10.0, traced=7.0))
+    counted.measure(1, measured(0.8))
+    assert [entry.id for entry in counted.variants()] == ["v2", "v4"], "it hides no other"
+    assert best_of(counted.variants(), exact=True) is None
+    assert [(one.id, one.ratio) for one in counted.unsure()] == [("v5", 0.4), ("v1", 0.7)]

@@ -48,12 +48,16 @@ class Limits:
         )
 
 
+UNSURE = "unsure"
+"""The kind of what makes a time unsure, and is no fault."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hazard:
     """Something that a run did and whose outcome is undefined on a real GPU, such as a race."""
 
     kind: str
-    """The verdict's word for it: ``race``, ``divergent-barrier`` or ``uninitialised``."""
+    """The verdict's word for it: ``race``, ``divergent-barrier`` or ``uninitialised``; or `UNSURE`."""
     kernel: str
     where: tuple[str, ...]
     """What met where, such as ``writes hotspot.cu:44``; ``writes ?`` if the line is not known."""
@@ -87,6 +91,8 @@ class Usage:
     """How often each mark of `Program.instrumented` was executed, over all threads."""
     hazards: tuple[Hazard, ...] = ()
     """Each hazard once, if the check that looks for them was asked for."""
+    doubts: tuple[str, ...] = ()
+    """Checks that what was seen calls for (`Device.on_doubt`)."""
 
 
 class Stopped(Exception):  # noqa: N818  (an outcome of the run, not a mistake of the caller)
@@ -221,6 +227,10 @@ class Device(ABC):
 
     The check that finds most for its cost comes first.
     """
+    on_doubt: frozenset[str] = frozenset()
+    """Those of the checks that are made only if the first one gives cause to (`Usage.doubts`)."""
+    poisons: int = 2
+    """How many patterns `open` knows that fill empty memory."""
 
     writes: tuple[str, ...] = ()
     """Files and folders that its driver writes to; a child that runs variants can write to no other."""

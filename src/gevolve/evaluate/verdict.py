@@ -38,7 +38,7 @@ class Verdict(StrEnum):
     DIVERGENT_BARRIER = "divergent-barrier"
     """Some threads of a block wait at a barrier that others never reach."""
     UNINITIALIZED = "uninitialised"
-    """It reads shared memory that was never written."""
+    """It uses a value that nothing has written."""
 
 
 class Evaluation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -55,6 +55,10 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What was executed on all cases, kind by kind, where the device counts it; see `Usage`."""
     spread: float = 0.0
     """The relative uncertainty of `time`; 0 on a deterministic device."""
+    unsure: str = ""
+    """Why its time cannot be known, in one line; "" if it can."""
+    traced: float = 0.0
+    """What its trace gives for a time that is `unsure`; `time` is then no less than the unedited program's."""
     artefact: str = ""
     """SHA-256 of the artefact, if it was built."""
     fingerprint: str = ""

@@ -273,6 +273,12 @@ def summary(result: Summary) -> RenderableType:
         rows.append(
             Text(f"Between launches: {number(gaps)}, which no time here has in it", style="dim")
         )
+    rows += [
+        Text(
+            f"Not claimed: {one.id}, {factor(1 / one.ratio)} but unsure: {one.why}", style="yellow"
+        )
+        for one in result.unsure
+    ]
     rows += [Text(line, style="yellow") for line in _beside_nvcc(result)]
     rows += [Text(line, style="yellow") for line in result.caveats.lines]
     if result.struck.failed:

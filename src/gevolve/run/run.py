@@ -238,6 +238,7 @@ class Run:
             front=front,
             struck=standings.failures,
             caveats=read_caveats(self.store),
+            unsure=standings.unsure(),
             generations=len(self.store.get("curve", list[float], [])),
             tolerance=config.tolerance,
             status=self.store.get("status", str, "stopped"),

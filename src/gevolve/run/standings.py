@@ -11,10 +11,12 @@ from gevolve.patch import Edit, Patch
 from gevolve.run.claim import does_less, is_gain
 from gevolve.run.findings import Findings, Interval, NvccBuild
 from gevolve.run.store import Store, StoredVariant, format_id, parse_id
-from gevolve.run.summary import Struck, VariantSummary
+from gevolve.run.summary import Struck, UnsureTime, VariantSummary
 from gevolve.search import Individual, Settings, front
 from gevolve.search.individual import admit
 
+UNSURE = 3
+"""At most so many variants are shown whose time cannot be known."""
 KEPT = 0.9
 """The share of the gain that a minimal patch must keep on cases that the search never used."""
 
@@ -36,6 +38,8 @@ class Standings:
         self._struck: dict[Patch, frozenset[Edit]] = {}
         self._fallen: set[int] = set()
         """Variants that build on one that was struck."""
+        self._unsure: dict[int, tuple[Evaluation, str]] = {}
+        """Variants whose time cannot be known, with the split on which that was seen."""
         self.nvcc = NvccBuild()
         """nvcc's build of the unedited program."""
 
@@ -67,6 +71,7 @@ class Standings:
         """Count one evaluation; the unedited program's must come first."""
         if patch.edits:
             self.verdicts[evaluation.verdict.value] += 1
+        self._doubt(id_, evaluation, "search")
         individual = admit(patch, evaluation, self._settings)
         if individual is not None:
             self._ids[str(patch)] = id_
@@ -85,6 +90,7 @@ class Standings:
         that was on unseen cases, also all that builds on it.
         """
         self._checks.setdefault(id_, {})[split] = evaluation
+        self._doubt(id_, evaluation, split)
         if evaluation.ok:
             return
         gone = self._alive.pop(id_, None)
@@ -163,6 +169,27 @@ class Standings:
         """The time of the fastest variant over the unedited program's."""
         fastest = min((one.time for one in self._front), default=self.baseline.time)
         return min(1.0, fastest / self.baseline.time) if self.baseline.time else 1.0
+
+    def _doubt(self, id_: int, evaluation: Evaluation, split: str) -> None:
+        """Take note of a time that cannot be known: on no cases is it then a gain."""
+        if not evaluation.unsure:
+            return
+        self._unsure.setdefault(id_, (evaluation, split))
+        one = self._alive.get(id_)
+        if one is not None and one.time < self.baseline.time:
+            self._alive[id_] = replace(one, time=self.baseline.time)
+            self._front = front(self._alive.values())
+
+    def unsure(self) -> list[UnsureTime]:
+        """What would be a gain if its time could be known: the fastest few, each code once."""
+        found: dict[str, UnsureTime] = {}
+        for id_, (evaluation, split) in self._unsure.items():
+            unedited = self._checks.get(0, {}).get(split) or self.baseline.evaluation
+            ratio = evaluation.traced / (unedited.time or 1.0)
+            if 0 < ratio < 1:
+                one = UnsureTime(id=format_id(id_), ratio=ratio, why=evaluation.unsure)
+                found.setdefault(evaluation.identity or one.id, one)
+        return sorted(found.values(), key=lambda one: one.ratio)[:UNSURE]
 
     def measure(self, id_: int, interval: Interval) -> None:
         """Take note of the ratio that a variant has on cases that the search never used.

@@ -68,6 +68,15 @@ class Struck(msgspec.Struct, frozen=True, kw_only=True):
     """One that failed, and on which input."""
 
 
+class UnsureTime(msgspec.Struct, frozen=True, kw_only=True):
+    """A variant that would be faster than the unedited program, if its time could be known."""
+
+    id: str
+    ratio: float
+    """What its trace gives, over the unedited program's time."""
+    why: str
+
+
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """What a run has found; `best` is None until a variant has a gain."""
 
@@ -92,6 +101,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """What failed on cases that the search never used, and so is no result."""
     caveats: Caveats = Caveats()
     """What is not known of any of them."""
+    unsure: list[UnsureTime] = []
+    """Variants that are not claimed because their time cannot be known; those that would be fastest."""
     generations: int
     tolerance: float
     status: str

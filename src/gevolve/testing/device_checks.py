@@ -166,18 +166,23 @@ def buffers_hold_what_is_put_in(device: Device) -> None:
 
 
 @check
-def empty_memory_is_poisoned_in_two_ways(device: Device) -> None:
+def poisons_of_empty_memory_disagree(device: Device) -> None:
+    """On what a program may hope to find there: zero, or what is far below or above all else."""
     seen: list[int] = []
-    for poison in (0, 1):
+    for poison in range(device.poisons):
         with opened(device, poison=poison) as gpu:
             there = gpu.empty(N).get()
             assert len(np.unique(there.view(np.uint32))) == 1
             odd = gpu.empty(7, np.uint8).get()
             np.testing.assert_array_equal(odd[:4], there[:1].view(np.uint8))
             seen.append(int(there.view(np.uint32)[0]))
-    assert len(set(seen)) == 2
-    assert np.isnan(np.array(seen[0], np.uint32).view(np.float32))
-    with pytest.raises(DeviceError, match="poison"), opened(device, poison=2):
+    words = np.array(seen, np.uint32)
+    for values, far in ((words.view(np.int32), 1 << 22), (words.view(np.float32), 1e30)):
+        assert (values == 0).any()
+        assert (values < -far).any()
+        assert (values > far).any()
+    assert np.isnan(words.view(np.float32)[0])
+    with pytest.raises(DeviceError, match="poison"), opened(device, poison=device.poisons):
         pass
 
 

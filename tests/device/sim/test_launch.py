@@ -166,7 +166,7 @@ def test_device_names():
     assert open_device("sim").name == "sim"
     assert Sim().deterministic
     with pytest.raises(DeviceError, match="poison"):
-        Sim().open(TEXT.encode(), poison=2)
+        Sim().open(TEXT.encode(), poison=Sim.poisons)
     with pytest.raises(DeviceError, match="thread orders"):
         Sim().open(TEXT.encode(), order="sideways")
 

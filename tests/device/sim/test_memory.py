@@ -8,6 +8,7 @@ import pytest
 
 from gevolve.device.base import Limits, Stopped
 from gevolve.device.sim import Sim, layout
+from gevolve.device.sim.memory import POISON
 from gevolve.errors import LaunchError, UnsupportedError
 from tests.device.sim.kernels import HEADER
 
@@ -195,7 +196,7 @@ def test_guards_hold_back_memory_instructions():
     gpu.close()
 
 
-@pytest.mark.parametrize(("poison", "word"), [(0, 0x7FFBADAD), (1, 0x5A5A5A5A)])
+@pytest.mark.parametrize(("poison", "word"), list(enumerate(POISON)))
 def test_what_nobody_wrote_is_poison(poison, word):
     code = """ld.shared.u32 %x0, [dynamic]; ld.local.u32 %x1, [depot+4]; st.global.v2.u32 [%b], {%x0, %x1};
     st.shared.u32 [dynamic], 1; st.local.u32 [depot+4], 1;"""

@@ -19,6 +19,7 @@ from gevolve.device.cuda.gpu import CudaGpu
 from gevolve.device.cuda.memory import CudaBuffer
 from gevolve.device.cuda.signature import read
 from gevolve.device.ptxas import Resources, assemble
+from gevolve.device.sim.memory import POISON
 from gevolve.errors import CompileError, DeviceError, WorkloadError, install
 from gevolve.ir.llvm.codegen import to_ptx
 from gevolve.system.confine import DRIVER
@@ -31,6 +32,7 @@ class Cuda(Device):
 
     deterministic = False
     referee = "sim"
+    poisons = len(POISON)
     """A GPU does not detect races and has no bounds checks; `sim` detects both."""
     writes = DRIVER
     sockets = "local"
@@ -104,8 +106,8 @@ class Cuda(Device):
         check: str | None = None,
     ) -> CudaGpu:
         """Open PTX on the GPU."""
-        if poison not in {0, 1}:
-            raise DeviceError(f"cuda has poison patterns 0 and 1, not {poison}")
+        if poison not in range(self.poisons):
+            raise DeviceError(f"cuda has poison patterns 0 to {self.poisons - 1}, not {poison}")
         if check is not None:
             raise DeviceError(f"cuda has no check {check!r}; sim has checks")
         return CudaGpu(self._ready(), artefact, limits or Limits(), poison)

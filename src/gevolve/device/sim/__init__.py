@@ -25,8 +25,11 @@ from gevolve.device.sim.hazards import Watch
 from gevolve.device.sim.machine.fingerprint import module_fingerprint
 from gevolve.device.sim.machine.program import MachineProgram
 from gevolve.device.sim.machine.program import load_ptx as load_machine
+from gevolve.device.sim.memory import POISON
 from gevolve.device.sim.program import Program, load
 from gevolve.device.sim.timing import Clock, Gpu, cost_of, gpus, load_gpu
+from gevolve.device.sim.unset import has_unset_registers
+from gevolve.device.sim.uses import Uses
 from gevolve.errors import DeviceError
 from gevolve.ir.llvm.codegen import to_ptx
 
@@ -40,15 +43,17 @@ must wait: in order of its index, in reverse, or shuffled by a seed. A kernel wi
 same in all of them.
 """
 _ORDERS: tuple[Order, ...] = ("together", "forward", "backward", "shuffled")
-_HAZARDS = "hazards"
+_HAZARDS, _VALUES = "hazards", "values"
 
 
 class Sim(Device):
     """Runs machine code of a named GPU on the CPU and counts its cycles; or PTX, of no GPU in particular."""
 
     family: ClassVar[str] = "sim"
-    checks = (_HAZARDS, *_ORDERS[1:])
-    """Looks for hazards, and runs the threads of a block in other orders."""
+    checks = (_HAZARDS, _VALUES, *_ORDERS[1:])
+    """Looks for hazards; follows values that nothing has written; runs threads in other orders."""
+    on_doubt = frozenset({_VALUES})
+    poisons = len(POISON)
 
     def __init__(self, model: str = "", *, arch: str = "") -> None:
         """With an architecture such as ``sm_80``, what runs is the machine code of the PTX for it.
@@ -125,8 +130,8 @@ class Sim(Device):
         seed: int = 0,
     ) -> SimGpu:
         """Make PTX ready to run; raises `UnsupportedError` for what `sim` cannot run."""
-        if poison not in {0, 1}:
-            raise DeviceError(f"sim has poison patterns 0 and 1, not {poison}")
+        if poison not in range(self.poisons):
+            raise DeviceError(f"sim has poison patterns 0 to {self.poisons - 1}, not {poison}")
         if check not in {None, *self.checks}:
             raise DeviceError(f"sim has checks {', '.join(self.checks)}, not {check!r}")
         if check in _ORDERS:
@@ -141,8 +146,12 @@ class Sim(Device):
             if self._gpu and timed
             else None
         )
-        watch = Watch() if check == _HAZARDS else None
         number = _ORDERS.index(order)
+        if check == _VALUES:
+            # Whether a value is written is a question for the PTX, whatever the assembler makes of it.
+            program = load(artefact, following=True)
+            return SimGpu(program, limits, poison, number, seed, uses=Uses())
+        watch = Watch(unwritten=has_unset_registers(artefact)) if check == _HAZARDS else None
         return SimGpu(self._load(artefact), limits, poison, number, seed, clock, watch)
 
 

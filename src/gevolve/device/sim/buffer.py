@@ -11,9 +11,10 @@ from gevolve.device.base import Array, Limits, Shape, Stopped
 from gevolve.device.buffer import DeviceBuffer
 from gevolve.device.sim import arguments, memory
 from gevolve.device.sim.machine.program import MachineProgram
-from gevolve.device.sim.memory import Slot, poison, view
+from gevolve.device.sim.memory import Slot, poison, shadow, view
 from gevolve.device.sim.program import Program
 from gevolve.errors import LaunchError
+from gevolve.ir.llvm import names
 
 REGION = np.dtype([("low", "<u8"), ("high", "<u8"), ("space", "<i4"), ("index", "<i4")])
 """`struct region` of the runtime."""
@@ -42,6 +43,7 @@ class SimBuffer(DeviceBuffer):
         return view(self._ptr, self.nbytes)
 
     def get(self) -> Array:
+        self._owner.read_by_host(self)
         return self._view().view(self._dtype).reshape(self._shape).copy()
 
     def set(self, data: npt.ArrayLike) -> None:
@@ -57,7 +59,7 @@ class SimBuffer(DeviceBuffer):
         target = self._view()
         with self._owner.writable(self._ptr):
             target[:] = data
-        self._owner.written.append((self._ptr, self._ptr + self.nbytes))
+        self._owner.written_by_host(self._ptr, self.nbytes)
         if self._written is not None:
             self._written = data.tobytes()
 
@@ -87,6 +89,7 @@ class Memory:
         pattern: int,
         *,
         scattered: bool = False,
+        shadowed: bool = False,
     ) -> None:
         self.closed = False
         self.most = 0
@@ -96,7 +99,9 @@ class Memory:
         self._program = program
         self._limit = limits.memory
         self._pattern = pattern
-        self._slot = Slot(scattered=scattered)
+        self._slot = Slot(scattered=scattered, shadowed=shadowed)
+        self.unwritten: dict[str, int] = {}
+        """How many bytes that nothing has written host code has read, by the buffer's name."""
         self._bytes = 0
         self._uploads: list[SimBuffer] = []
         self._changed_and_freed: set[int] = set()
@@ -124,11 +129,13 @@ class Memory:
     def empty(self, shape: Shape, dtype: npt.DTypeLike) -> SimBuffer:
         buffer = self._allocate(_shape(shape), np.dtype(dtype))
         poison(buffer.ptr, buffer.nbytes, self._pattern)
+        if self._slot.shadowed:
+            shadow(buffer.ptr, buffer.nbytes)[:] = 0xFF
         return buffer
 
     def zeros(self, shape: Shape, dtype: npt.DTypeLike) -> SimBuffer:
         buffer = self._allocate(_shape(shape), np.dtype(dtype))
-        self.written.append((buffer.ptr, buffer.ptr + buffer.nbytes))
+        self.written_by_host(buffer.ptr, buffer.nbytes)
         return buffer
 
     def symbol(self, name: str, dtype: npt.DTypeLike) -> SimBuffer:
@@ -152,6 +159,20 @@ class Memory:
         self._bytes += size
         self.most = max(self.most, self._bytes)
         return SimBuffer(self, mapping, address, shape, dtype)
+
+    def written_by_host(self, address: int, size: int) -> None:
+        """Host code has written to a buffer."""
+        self.written.append((address, address + size))
+        if self._slot.shadowed:
+            shadow(address, size)[:] = 0
+
+    def read_by_host(self, buffer: SimBuffer) -> None:
+        """Host code reads a buffer: it uses what is there."""
+        if self._slot.shadowed and buffer.ptr and not self.closed:
+            count = int(np.count_nonzero(shadow(buffer.ptr, buffer.nbytes)))
+            if count:
+                name = self.name(buffer.ptr)
+                self.unwritten[name] = max(self.unwritten.get(name, 0), count)
 
     def freed(self, buffer: SimBuffer, mapping: int) -> None:
         """Take back a buffer's memory, remembering whether kernels had changed it."""
@@ -222,6 +243,19 @@ class Memory:
             if low - memory.PAGE <= address < low:
                 return f"{low - address} bytes before buffer {number}"
         return f"at {address:#x}, which is in no buffer"
+
+    def name(self, address: int) -> str:
+        """What lies at an address, for people."""
+        if self.shared <= address < self.shared + self._windows[memory.SHARED]:
+            return "shared memory"
+        if self.local <= address < self.local + self._windows[memory.LOCAL]:
+            return "local memory"
+        for name, place in self._program.places.items():
+            start = self.globals + place
+            if start <= address < start + self._program.variables[name].size:
+                return f"variable {names.demangle(name)}"
+        found = (n for n, (low, high) in enumerate(self._slot.buffers) if low <= address < high)
+        return f"buffer {next(found, '?')}"
 
     def close(self) -> None:
         if not self.closed:

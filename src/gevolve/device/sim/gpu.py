@@ -6,22 +6,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gevolve.device.base import Array, Limits, Shape, Stopped, Usage
+from gevolve.device.base import Array, Hazard, Limits, Shape, Stopped, Usage
 from gevolve.device.sim import arguments
 from gevolve.device.sim.buffer import Memory, SimBuffer
 from gevolve.device.sim.hazards import Watch
 from gevolve.device.sim.launch import STOPS, Launch, launch_function
 from gevolve.device.sim.machine.program import MachineKernel, MachineProgram
+from gevolve.device.sim.memory import POISON
 from gevolve.device.sim.program import Program
 from gevolve.device.sim.timing.clock import Clock, Timing
 from gevolve.device.sim.translate import Kernel
 from gevolve.device.sim.translate.callgraph import align
+from gevolve.device.sim.uses import Uses
 from gevolve.errors import LaunchError
 from gevolve.ir.llvm import names
 
 WARP_BYTES = 8192
 """Room for one `struct warp`."""
 LANES = 32
+_LATER, _TURN = 1_000_000_007, 3
+"""By how much the clock, and the numbers of warps and of SMs, differ from one poison to the next."""
 
 
 class SimGpu:
@@ -36,13 +40,20 @@ class SimGpu:
         seed: int,
         clock: Clock | None = None,
         watch: Watch | None = None,
+        uses: Uses | None = None,
     ) -> None:
         self._program = program
         self._limits = limits
         self._pattern = pattern
         self._order, self._seed = order, seed
-        self._memory = Memory(program, limits, pattern, scattered=watch is not None)
-        self._clock, self._watch = clock, watch
+        self._memory = Memory(
+            program,
+            limits,
+            pattern,
+            scattered=bool(order or pattern),
+            shadowed=watch is not None or uses is not None,
+        )
+        self._clock, self._watch, self._uses = clock, watch, uses
         self._used = Usage()
         self._launched: dict[str, None] = {}
         self._marks: dict[str, int] = {}
@@ -106,8 +117,12 @@ class SimGpu:
         addresses = np.zeros((most_sites + 1) * LANES, np.uint64)
         marks = np.zeros(max(len(kernel.marks), 1), np.uint64)
         hits = np.zeros(max(len(kernel.sites), 1), np.uint32)
-        states = np.zeros(warps * WARP_BYTES, np.uint8)
-        stacks = np.zeros(warps * LANES * kernel.stack, np.uint8)
+        states, stacks = warps * WARP_BYTES, warps * LANES * kernel.stack
+        mirror = states + stacks if self._uses else 0
+        state = np.zeros(states + stacks + mirror, np.uint8)
+        used = self._uses.begin(kernel) if self._uses else np.zeros(1, np.uint64)
+        word = POISON[self._pattern]
+        began = self._pattern * _LATER
         counts = np.zeros(warps * len(kernel.blocks) * (LANES + 2), np.uint32)
         launch = Launch(
             params=store.params,
@@ -115,19 +130,24 @@ class SimGpu:
             shared_size=total,
             trace=addresses.ctypes.data,
             marks=marks.ctypes.data,
+            clock=began,
             ntid=threads,
             nctaid=blocks,
             dynamic_size=dynamic,
-            grid_id=self._used.launches,
+            grid_id=self._used.launches + began,
             shared_base=store.shared,
             dynamic_base=align(kernel.shared, kernel.dynamic_align),
+            mirror=mirror,
+            used=used.ctypes.data,
+            noise=(word << 32 | word, word << 32 | word),
+            turn=_TURN * self._pattern,
             run=code.address,
             blocks=code.blocks.ctypes.data,
             sites=code.sites.ctypes.data,
             regions=regions.ctypes.data,
             hits=hits.ctypes.data,
-            warps=states.ctypes.data,
-            stacks=stacks.ctypes.data,
+            warps=state.ctypes.data,
+            stacks=state.ctypes.data + states,
             counts=counts.ctypes.data,
             stack_size=kernel.stack,
             local_base=store.local,
@@ -140,6 +160,7 @@ class SimGpu:
             order=self._order,
             seed=self._seed,
             poison=self._pattern,
+            shadowed=self._watch is not None or self._uses is not None,
             record=trace.address if trace else 0,
             hazards=self._watch.address if self._watch else 0,
         )
@@ -152,10 +173,12 @@ class SimGpu:
         self._account(kernel, launch, marks)
         if self._watch:
             self._watch.collect(kernel, self._program.files)
+        if self._uses:
+            self._uses.collect(kernel, self._program.files, used, store)
         if launch.stop:
             raise self._stopped(kernel, launch)
         if self._clock:
-            self._clock.end(launch.clock)
+            self._clock.end(launch.clock - began)
 
     def _account(self, kernel: Kernel | MachineKernel, launch: Launch, marks: Array) -> None:
         # The price of a run, first form: warp instructions issued and sectors moved.
@@ -191,8 +214,14 @@ class SimGpu:
             kernels=tuple(self._launched),
             changed=self._memory.changed(),
             marks=dict(self._marks),
-            hazards=tuple(self._watch.hazards) if self._watch else (),
+            hazards=self._hazards(),
+            doubts=("values",) if self._watch and self._watch.unwritten else (),
         )
+
+    def _hazards(self) -> tuple[Hazard, ...]:
+        if self._uses:
+            return (*self._uses.hazards, *self._uses.by_host(self._memory.unwritten))
+        return tuple(self._watch.hazards) if self._watch else ()
 
     @property
     def timings(self) -> tuple[Timing, ...]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gevolve.device.base import Hazard
+from gevolve.device.base import UNSURE, Hazard
 from gevolve.device.sim.host import runtime_function
 from gevolve.device.sim.machine.instruction import Instruction as MachineInstruction
 from gevolve.device.sim.machine.program import MachineKernel
@@ -26,7 +26,7 @@ ROOM = 512 << 20
 """The most bytes of shadow memory; what does not fit is not watched. A byte takes 16."""
 MOST = 1024
 _FOUND = np.dtype([(n, "<i4") for n in ("hazard", "first", "second")])
-_WORDS = ("in a warp", "in a block", "between blocks", "uninitialised", "divergent", "left")
+_WORDS = ("in a warp", "in a block", "between blocks", "unwritten", "divergent", "left", "heard")
 """What was found; the order is that of the runtime's `enum hazard`."""
 _APART = {
     "in a warp": "in another lane of the warp",
@@ -42,12 +42,14 @@ _VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
 class Watch:
     """Watches the launches of one open device."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, unwritten: bool = False) -> None:
         self.address = int(_function("new", ctypes.c_void_p, ctypes.c_uint64)(ROOM) or 0)
         if not self.address:
             raise MemoryError
         self._found = np.zeros(MOST, _FOUND)
         self.hazards: dict[Hazard, None] = {}
+        self.unwritten = unwritten
+        """Whether memory, or a register, is read that nothing has written."""
 
     def collect(self, kernel: Kernel | MachineKernel, files: Mapping[int, str]) -> None:
         """Add what was noted during a launch."""
@@ -55,6 +57,9 @@ class Watch:
         count = take(self.address, self._found.ctypes.data, MOST)
         rows: list[tuple[int, int, int]] = self._found[:count].tolist()
         for hazard, first, second in rows:
+            if _WORDS[hazard % _UNEQUAL] == "unwritten":
+                self.unwritten = True
+                continue
             one = _hazard(_WORDS[hazard % _UNEQUAL], first, second, kernel, files)
             if hazard >= _UNEQUAL:
                 one = _unequal(one)
@@ -71,7 +76,7 @@ def _function(name: str, result: Any, *types: Any) -> Callable[..., Any]:
     return ctypes.CFUNCTYPE(result, *types)(runtime_function(f"gevolve_hazards_{name}"))
 
 
-class _Spot(NamedTuple):
+class Spot(NamedTuple):
     """An instruction that took part: what it does and where in the source it is."""
 
     verb: str
@@ -87,19 +92,19 @@ class _Spot(NamedTuple):
         return self.name if self.place == "?" else self.place
 
 
-def _spot(
+def spot_of(
     verb: str, code: Instruction | MachineInstruction | None, files: Mapping[int, str]
-) -> _Spot:
+) -> Spot:
     name = "an instruction"
     if isinstance(code, Instruction):
         name = code.name
     elif code is not None:
         name = ".".join((code.opcode, *code.modifiers))
     if code is None or code.line is None or not code.line[1]:
-        return _Spot(verb, "?", name)
+        return Spot(verb, "?", name)
     file, line = code.line
     path = PurePath(file if isinstance(file, str) else files.get(file, "")).name
-    return _Spot(verb, f"{path or 'line'}:{line}", name)
+    return Spot(verb, f"{path or 'line'}:{line}", name)
 
 
 def _hazard(
@@ -107,28 +112,31 @@ def _hazard(
 ) -> Hazard:
     if word in _APART:
         found = [kernel.sites[number] for number in (first, second)]
-        return _race(word, [_spot(_VERBS[site.kind], site.code, files) for site in found], kernel)
-    if word == "uninitialised":
-        spots = [_spot("reads", kernel.sites[first].code, files)]
-        detail = f"{spots[0]} reads shared memory that nothing has written"
-        return _found("uninitialised", kernel, spots, detail)
+        return _race(word, [spot_of(_VERBS[site.kind], site.code, files) for site in found], kernel)
+    if word == "heard":
+        there, here = (
+            spot_of(_VERBS[site.kind], site.code, files)
+            for site in (kernel.sites[first], kernel.sites[second])
+        )
+        detail = f"{here} reads what {there} {there.verb} in another block of the launch"
+        return found_at(UNSURE, kernel, [here, there], detail, word)
     ends = kernel.ends
-    spots = sorted(_spot("waits", ends[number], files) for number in (first, second))
+    spots = sorted(spot_of("waits", ends[number], files) for number in (first, second))
     here, there = map(str, spots)
     if word == "left":
         detail = f"threads leave the kernel without the barrier at {here}"
-        return _found("divergent-barrier", kernel, spots[:1], detail, word)
+        return found_at("divergent-barrier", kernel, spots[:1], detail, word)
     other = "another copy of it" if here == there else there
     detail = f"threads of one block wait at {here} and at {other}"
-    return _found("divergent-barrier", kernel, spots, detail, word)
+    return found_at("divergent-barrier", kernel, spots, detail, word)
 
 
-def _race(word: str, spots: list[_Spot], kernel: Kernel | MachineKernel) -> Hazard:
+def _race(word: str, spots: list[Spot], kernel: Kernel | MachineKernel) -> Hazard:
     # Reads come last: "a writes what b reads".
     one, two = spots = sorted(spots, key=lambda spot: (spot.verb == "reads", spot))
     again = " too" if one.verb == two.verb else ""
     detail = f"{one} {one.verb} what {two} {two.verb}{again} {_APART[word]}"
-    return _found("race", kernel, spots, detail, word)
+    return found_at("race", kernel, spots, detail, word)
 
 
 def _unequal(race: Hazard) -> Hazard:
@@ -137,8 +145,8 @@ def _unequal(race: Hazard) -> Hazard:
     return replace(race, where=where, detail=f"{race.detail}, and not the same value")
 
 
-def _found(
-    kind: str, kernel: Kernel | MachineKernel, spots: list[_Spot], detail: str, how: str = ""
+def found_at(
+    kind: str, kernel: Kernel | MachineKernel, spots: list[Spot], detail: str, how: str = ""
 ) -> Hazard:
     where = (how or kind, *(spot.key for spot in spots))
     return Hazard(kind, names.demangle(kernel.name), where, detail)

@@ -32,6 +32,9 @@ class Launch(ctypes.Structure):
         ("dynamic_size", _u32),
         *((name, _u64) for name in ("grid_id", "shared_base", "dynamic_base", "local_window")),
         ("banks", _u64 * 8),
+        *((name, _u64) for name in ("mirror", "used")),
+        ("noise", _u64 * 2),
+        ("turn", _u64),
         *(
             (name, _u64)
             for name in ("run", "blocks", "sites", "regions", "hits", "warps", "stacks")
@@ -39,7 +42,7 @@ class Launch(ctypes.Structure):
         *((name, _u64) for name in ("counts", "stack_size", "local_base", "local_size")),
         ("fuel_limit", _u64),
         *((name, _i32) for name in ("n_blocks", "n_regions", "n_sites", "entry")),
-        *((name, _i32) for name in ("waits", "order", "seed", "poison", "machine", "unused")),
+        *((name, _i32) for name in ("waits", "order", "seed", "poison", "machine", "shadowed")),
         *((name, _u64) for name in ("record", "hazards")),
         *((name, _u64) for name in ("instructions", "sectors", "fuel", "bad_address")),
         *((name, _i32) for name in ("stop", "bad_site", "bad_region", "bad_block")),
@@ -49,6 +52,7 @@ class Launch(ctypes.Structure):
     clock: int
     banks: Any
     machine: int
+    noise: Any
     local_window: int
     instructions: int
     sectors: int

@@ -19,8 +19,11 @@ from gevolve.errors import DeviceError
 PAGE = mmap.PAGESIZE
 ALIGN = 256
 """Buffers start on multiples of this, as those of cudaMalloc do."""
-POISON = (0x7FFBADAD, 0x5A5A5A5A)
-"""The words that fill memory whose content must not be relied on; the first is a float NaN."""
+POISON = (0x7FFBADAD, 0, 0xFF7FFFFF, 0x7F7FFFFF)
+"""The words that fill memory whose content must not be relied on.
+
+They disagree on what a program might want of it: to be no number, zero, far below or far above all others.
+"""
 
 _SLOT = 1 << 38
 _SLOTS = layout.SPAN // _SLOT
@@ -52,7 +55,8 @@ class Slot:
     when they are `scattered`, as it may on a GPU.
     """
 
-    def __init__(self, *, scattered: bool = False) -> None:
+    def __init__(self, *, scattered: bool = False, shadowed: bool = False) -> None:
+        """With `shadowed`, all memory has a shadow: a bit is set there if nothing has written its own."""
         slots = reversed(range(_SLOTS)) if scattered else range(_SLOTS)
         free = next((n for n in slots if n not in _slots_in_use), None)
         if free is None:
@@ -60,6 +64,7 @@ class Slot:
         self._number = free
         _slots_in_use.add(free)
         self.base = layout.BASE + free * _SLOT
+        self.shadowed = shadowed
         self._mapped: dict[int, int] = {}
         self._next = self.base + BUFFERS
         self._random = Random(1) if scattered else None  # noqa: S311  (no secret)
@@ -68,6 +73,11 @@ class Slot:
 
     def map(self, address: int, size: int, what: str) -> None:
         """Map fresh zeroed pages at an address; `Stopped` if the system has no memory for it."""
+        self._map(address, size, what)
+        if self.shadowed:
+            self._map(address + layout.SPAN, size, f"the shadow of {what}")
+
+    def _map(self, address: int, size: int, what: str) -> None:
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _FIXED_NOREPLACE
         rights = mmap.PROT_READ | mmap.PROT_WRITE
         got = _libc.mmap(address, pages(size), rights, flags, -1, 0)
@@ -77,7 +87,8 @@ class Slot:
         self._mapped[address] = pages(size)
 
     def unmap(self, address: int) -> None:
-        _libc.munmap(address, self._mapped.pop(address))
+        for start in (address, address + layout.SPAN) if self.shadowed else (address,):
+            _libc.munmap(start, self._mapped.pop(start))
 
     def protect(self, address: int, size: int, *, writable: bool) -> None:
         rights = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
@@ -102,8 +113,9 @@ class Slot:
         self.buffers.remove((address, address + size))
 
     def close(self) -> None:
-        for address in list(self._mapped):
-            self.unmap(address)
+        for address, size in self._mapped.items():
+            _libc.munmap(address, size)
+        self._mapped.clear()
         self.buffers.clear()
         _slots_in_use.discard(self._number)
 
@@ -114,6 +126,11 @@ def view(address: int, size: int) -> Array:
         return np.empty(0, np.uint8)
     memory: Any = (ctypes.c_ubyte * size).from_address(address)
     return np.frombuffer(memory, np.uint8)
+
+
+def shadow(address: int, size: int) -> Array:
+    """The shadow of device memory that has one."""
+    return view(address + layout.SPAN, size)
 
 
 def poison(address: int, size: int, pattern: int) -> None:

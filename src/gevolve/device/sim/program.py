@@ -8,6 +8,7 @@ import numpy as np
 
 from gevolve.device.base import Array
 from gevolve.device.sim import layout
+from gevolve.device.sim.flow import results, sources
 from gevolve.device.sim.host import compile_function
 from gevolve.device.sim.memory import PAGE
 from gevolve.device.sim.parse import parse
@@ -23,8 +24,9 @@ BLOCK = np.dtype([(n, "<i4") for n in ("kind", "issued", "sites", "first_site", 
 KINDS = ("load", "store", "atomic")
 _CHECKED = 8
 """Added to a site's kind when generated code checks its bounds itself."""
-_STRONG, _VOLATILE = 1, 2
-"""Flags of a site: an access that orders others, such as ld.acquire; one that keeps its place."""
+_STRONG, _VOLATILE, _RETURNS = 1, 2, 4
+"""Flags of a site: an access that orders others, such as ld.acquire; one that keeps its place; an atomic
+one whose result is read."""
 _ORDERING = frozenset({"relaxed", "acquire", "release", "acq_rel", "mmio"})
 SITE = np.dtype([(n, "<i4") for n in ("size", "kind", "line", "flags")])
 
@@ -64,8 +66,16 @@ class Program:
             blocks = np.array(
                 [(b.kind, b.issued, b.sites, b.first_site, b.flags) for b in kernel.blocks], BLOCK
             )
+            read = {
+                name
+                for flow in kernel.flows
+                for block in flow.blocks
+                for code in (*block.code, block.end)
+                if code is not None
+                for name in sources(code)
+            }
             rows = [
-                (s.size, KINDS.index(s.kind) + _CHECKED * s.checked, s.line, _flags(s.code))
+                (s.size, KINDS.index(s.kind) + _CHECKED * s.checked, s.line, _flags(s.code, read))
                 for s in kernel.sites
             ]
             sites = np.array(rows or [(0, 0, 0, 0)], SITE)
@@ -118,18 +128,22 @@ class Program:
         return (value & (1 << 8 * size) - 1).to_bytes(size, "little")
 
 
-def _flags(code: Instruction) -> int:
+def _flags(code: Instruction, read: set[str]) -> int:
     strong = _STRONG if _ORDERING & set(code.mods) else 0
-    return strong | (_VOLATILE if "volatile" in code.mods else 0)
+    returns = _RETURNS if code.op == "atom" and read & set(results(code)) else 0
+    return strong | returns | (_VOLATILE if "volatile" in code.mods else 0)
 
 
 @lru_cache(maxsize=8)
-def load(artefact: bytes) -> Program:
-    """Parse and translate a PTX module; raises `UnsupportedError` for what cannot be run."""
+def load(artefact: bytes, *, following: bool = False) -> Program:
+    """Parse and translate a PTX module; raises `UnsupportedError` for what cannot be run.
+
+    If it is `following`, it notes where values are used that nothing has written.
+    """
     module = parse(artefact.decode())
     places, constants, size = _place(module)
     kernels = {
-        name: translate(module, places, function)
+        name: translate(module, places, function, following=following)
         for name, function in module.functions.items()
         if function.entry and function.body is not None
     }

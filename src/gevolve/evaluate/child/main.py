@@ -46,8 +46,8 @@ from gevolve.program import Program
 from gevolve.workload.base import Array, Case, Workload
 from gevolve.workload.locate import line_of
 
-GO, STOP = b"g", b"s"
-"""The worker's answers to a child that waits: take the next step; give up this artefact."""
+GO, SKIP, STOP = b"g", b"k", b"s"
+"""The worker's answers to a child that waits: take the next step; leave it out; give up this artefact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +89,14 @@ class Channel:
         for array in arrays:
             self._end.sendall(array.reshape(-1).view(np.uint8).data)
 
-    def wait(self) -> None:
-        """Wait for leave to go on; raises `StoppedByWorker` if it is refused."""
+    def wait(self) -> bool:
+        """Wait for leave to go on, or to leave out a step; raises `StoppedByWorker` if it is refused."""
         answer = self._end.recv(1)
         if answer == STOP:
             raise StoppedByWorker
-        if answer != GO:
+        if answer not in {GO, SKIP}:
             os._exit(0)
+        return answer == GO
 
     def assignment(self) -> Assignment:
         """Wait for the next artefact."""
@@ -124,8 +125,8 @@ def serve(channel: Channel, problem: Problem, comparison: Comparison) -> None:
                 device.prepare(assignment.artefact, assignment.kernels)
             channel.send(Prepared(device.fingerprint(assignment.artefact), stopwatch.take()))
             for run in assignment.runs:
-                channel.wait()
-                _run(channel, stopwatch, problem, assignment.artefact, run, comparison)
+                if channel.wait():
+                    _run(channel, stopwatch, problem, assignment.artefact, run, comparison)
             channel.wait()
 
 

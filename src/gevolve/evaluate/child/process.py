@@ -20,7 +20,7 @@ from typing import NoReturn, Self, TypeVar
 
 from gevolve.device.base import Device
 from gevolve.errors import MachineError
-from gevolve.evaluate.child.main import GO, STOP, Channel, Comparison, Problem, serve
+from gevolve.evaluate.child.main import GO, SKIP, STOP, Channel, Comparison, Problem, serve
 from gevolve.evaluate.protocol import (
     LARGEST_FROM_CHILD,
     Assignment,
@@ -149,6 +149,11 @@ class Child:
             self._hung_up()
         except BlockingIOError:
             raise MalformedMessageError("it does not read its channel") from None
+
+    def skip(self) -> None:
+        """Let the child leave out its next run; it waits before the one after that."""
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError, BlockingIOError):
+            self._end.send(SKIP)
 
     def expect(self, kind: type[_Message]) -> _Message:
         """The child's next message, which must be of this kind."""

@@ -49,7 +49,7 @@ class Expected:
     headers: tuple[Header, ...]
     """Names, types and shapes of the outputs, as the unedited program gives them."""
     outputs: tuple[Outputs, ...]
-    """Memory for the outputs of a variant, one for each run of the case."""
+    """Memory for the outputs of a variant: of its plain run, and of any other."""
     changed: frozenset[int]
     """Uploaded buffers that the unedited program itself writes to."""
     limits: Limits
@@ -91,13 +91,17 @@ class BaselineRun:
     def learn(self, artefact: bytes, split: Split) -> Unedited:
         """Run it on all cases and in the device's checks; then compute the reference."""
         results, times, exact, growth = self._run_with_retries(artefact)
-        found = checks.Checks(self._problem)
-        if split != "large":
-            found = persist(
-                lambda: checks.learn(
-                    self._problem, artefact, *results[0], seconds=self._seconds, runner=self._runner
-                )
+        names, everywhere = checks.wanted(self._problem.device, split)
+        found = persist(
+            lambda: checks.learn(
+                self._problem,
+                artefact,
+                results if everywhere else results[:1],
+                names,
+                seconds=self._seconds,
+                runner=self._runner,
             )
+        )
         meter = persist(lambda: self._meter(results, found, split))
         self._runner.end()
         launched = (kernel for _, usage in results for kernel in usage.kernels)
@@ -235,7 +239,7 @@ class BaselineRun:
                 Expected(
                     want={name: want.arrays[name] for name in outputs.arrays},
                     headers=outputs.headers,
-                    outputs=tuple(Outputs(outputs.headers) for _ in range(1 if case else 2)),
+                    outputs=(Outputs(outputs.headers), Outputs(outputs.headers)),
                     changed=frozenset(usage.changed),
                     limits=_limits(usage, times[case]),
                     share=times[case].unit / whole,

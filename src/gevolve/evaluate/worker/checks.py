@@ -1,14 +1,15 @@
-"""The device's checks: the smallest case is run again in other ways that must give the same outputs.
+"""The device's checks: a case is run again in other ways that must give the same outputs.
 
 A device may be able to run a kernel so that hidden faults show: with its threads in another order, or
 with every access watched for races. The unedited program is checked first; a variant may do what the
-unedited program does, and no more.
+unedited program does, and no more. During a search that is done on the smallest case; what is reported is
+checked on every case.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gevolve.device.base import Hazard, Limits, Usage
+from gevolve.device.base import Device, Hazard, Limits, Usage
 from gevolve.evaluate.child.main import Problem
 from gevolve.evaluate.child.process import (
     FAILURES,
@@ -24,9 +25,12 @@ from gevolve.evaluate.worker import judge
 from gevolve.evaluate.worker.meter import Meter
 from gevolve.evaluate.worker.outputs import Outputs
 from gevolve.system import linux
+from gevolve.workload.base import Split
 from gevolve.workload.error import AGREES, rough_error
 
-_WHERE = "case 0"
+REPORTED: tuple[Split, ...] = ("held-out", "fresh")
+"""Splits on which what will be reported is checked in full, on every case."""
+
 _INDEPENDENT = (
     *(Verdict.MEMORY, Verdict.TIMEOUT, Verdict.DIVERGENT_BARRIER),
     *(Verdict.UNINITIALIZED, Verdict.RACE),
@@ -36,7 +40,7 @@ _INDEPENDENT = (
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One of the device's checks, and what the unedited program does in it."""
+    """One of the device's checks on one case, and what the unedited program does in it."""
 
     name: str
     exact: bool
@@ -46,11 +50,21 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """What a check saw of a variant that passed it."""
+
+    doubts: tuple[str, ...] = ()
+    """Other checks that it calls for."""
+    unsure: str = ""
+    """Why its time is not to be relied on, if it is not."""
+
+
+@dataclass(frozen=True, slots=True)
 class Checks:
-    """The checks of a device that the unedited program passes itself."""
+    """The checks of a device that the unedited program passes itself, by case."""
 
     problem: Problem
-    by_name: Mapping[str, Check] = field(default_factory=dict[str, Check])
+    cases: tuple[Mapping[str, Check], ...] = ()
     growth: int = 0
     """Bytes by which they made the address space grow."""
     meter: Meter | None = None
@@ -75,86 +89,136 @@ class Checks:
                 )
         return found
 
-    def runs(self) -> list[CaseRun]:
-        """The runs that a variant has to make after the others."""
+    @property
+    def by_name(self) -> Mapping[str, Check]:
+        """Those of the smallest case."""
+        return self.cases[0] if self.cases else {}
+
+    def runs(self, case: int, *, first: bool) -> list[CaseRun]:
+        """The runs that a variant has to make on a case: those that all have to make, or the others."""
+        device = self.problem.device
         return [
-            CaseRun(0, check.limits, check=check.name, timed=False)
-            for check in self.by_name.values()
+            CaseRun(case, check.limits, check=name, timed=False)
+            for checks in self.cases[case : case + 1]
+            for name, check in checks.items()
+            if (name == device.checks[0] or name in device.on_doubt) is first
         ]
 
-    def skips(self, name: str, time: float, par: float) -> bool:
+    def skips(
+        self, name: str, time: float, par: float, doubts: Collection[str] = (), case: int = 0
+    ) -> bool:
         """Whether a variant of this time need not pass a check; all must pass the first.
 
-        A variant that is no faster than `par` is never reported, and so not worth the cost.
+        A variant that is no faster than `par` is never reported, and so not worth the cost. What is
+        made only on doubt is made if nothing could tell whether there is any.
         """
-        return time >= par and name != next(iter(self.by_name))
+        first = self.problem.device.checks[0]
+        if name in self.problem.device.on_doubt:
+            return first in self.cases[case] and name not in doubts
+        return time >= par and name != first
 
     def judge(
-        self, name: str, child: Child, stopwatch: Stopwatch, outputs: tuple[Outputs, ...]
-    ) -> None:
+        self,
+        run: CaseRun,
+        child: Child,
+        stopwatch: Stopwatch,
+        outputs: tuple[Outputs, ...],
+        where: str,
+    ) -> Seen:
         """Judge one run of a variant by its plain outputs, the first of `outputs`."""
-        check, (plain, got) = self.by_name[name], outputs
+        assert run.check is not None
+        check, (plain, got) = self.cases[run.case][run.check], outputs
         try:
             ran = child.expect(Ran)
             stopwatch.add(ran.seconds)
             with stopwatch("judge"):
-                judge.check_headers(ran.outputs, plain.headers, _WHERE)
+                judge.check_headers(ran.outputs, plain.headers, where)
                 got.fill(child.fill)
-                judge.check_hazards(ran.usage.hazards, check.hazards, _WHERE)
-                where = f"{_WHERE}, check {check.name}"
+                judge.check_hazards(ran.usage.hazards, check.hazards, where)
+                here = f"{where}, check {check.name}"
                 if check.exact:
-                    judge.check_order(plain.arrays, got.arrays, where)
+                    judge.check_order(plain.arrays, got.arrays, here)
                 else:
                     assert self.meter is not None
-                    _check_close(self.meter.near(0, got.arrays, plain.arrays, where), where)
+                    _check_close(self.meter.near(run.case, got.arrays, plain.arrays, here), here)
         except (judge.Fault, ChildFailedError) as failure:
             raise _blame_order(judge.fault_of(failure, 0.0), check) from None
+        unsure = judge.unsure(ran.usage.hazards, check.hazards)
+        return Seen(ran.usage.doubts, unsure)
+
+
+def wanted(device: Device, split: Split) -> tuple[tuple[str, ...], bool]:
+    """The checks that are made on a split, and whether on all of its cases or on the smallest."""
+    if split == "large":  # too large to run it in every order
+        return tuple(
+            n for n in device.checks if n == device.checks[0] or n in device.on_doubt
+        ), True
+    return device.checks, split in REPORTED
 
 
 def learn(
     problem: Problem,
     artefact: bytes,
-    plain: Outputs,
-    usage: Usage,
+    plain: Sequence[tuple[Outputs, Usage]],
+    names: Iterable[str],
     *,
     seconds: float,
     runner: Runner,
 ) -> Checks:
-    """Run the unedited program in each check, given its plain outputs and usage.
+    """Run the unedited program in some checks, given its plain outputs and usage on each case.
 
     A check that it fails itself is left out: it depends on the usual order of threads, and so may
     its variants.
     """
-    passed: dict[str, Check] = {}
+    left = [
+        CaseRun(case, _patient(usage), check=name, timed=False)
+        for case, (_, usage) in enumerate(plain)
+        for name in names
+    ]
+    cases: list[dict[str, Check]] = [{} for _ in plain]
     failed: dict[str, str] = {}
     growth = 0
-    usual = Limits.like(usage)
-    # Threads that spin in a bad order would do so for ever.
-    limits = replace(usual, fuel=16 * usual.fuel + 1_000_000)
-    for name in problem.device.checks:
-        before = linux.address_space()
-        run = CaseRun(0, limits, check=name, timed=False)
-        with runner.run(artefact, [run], seconds=seconds) as child:
+    while left:  # one that fails ends what its child was asked for
+        before, asked = linux.address_space(), len(left)
+        name = ""
+        with runner.run(artefact, list(left), seconds=seconds) as child:
             try:
                 child.expect(Prepared)
-                child.go()
-                ran = child.expect(Ran)
-                judge.check_headers(ran.outputs, plain.headers, name)
-                got = Outputs(ran.outputs)
-                got.fill(child.fill)
-                exact = judge.same(plain.arrays, got.arrays)
-                if not exact:
-                    _check_close(_rough_difference(problem, got, plain), name)
-                growth = max(growth, child.peak_address_space() - before)
+                while left:
+                    run = left.pop(0)
+                    name = run.check or ""
+                    cases[run.case][name] = _learn(problem, child, run, *plain[run.case])
+                    growth = max(growth, child.peak_address_space() - before)
             except (judge.Fault, *FAILURES) as failure:
                 if isinstance(failure, ChildEndedError) and failure.killed:
                     raise  # which says nothing of the program
                 fault = judge.fault_of(failure, seconds)
-                failed[name] = f"{fault.verdict}: {fault.detail}"
-                continue
-        fuel = max(usual.fuel, Limits.like(ran.usage).fuel)
-        passed[name] = Check(name, exact, ran.usage.hazards, replace(usual, fuel=fuel))
-    return Checks(problem, passed, growth, failed=failed)
+                failed.setdefault(name, f"{fault.verdict}: {fault.detail}")
+        if len(left) == asked:  # it cannot even be prepared
+            break
+    return Checks(problem, tuple(cases), growth, failed=failed)
+
+
+def _patient(usage: Usage) -> Limits:
+    usual = Limits.like(usage)
+    # Threads that spin in a bad order would do so for ever.
+    return replace(usual, fuel=16 * usual.fuel + 1_000_000)
+
+
+def _learn(problem: Problem, child: Child, run: CaseRun, plain: Outputs, usage: Usage) -> Check:
+    """What the unedited program does in one check on one case."""
+    assert run.check is not None
+    child.go()
+    ran = child.expect(Ran)
+    judge.check_headers(ran.outputs, plain.headers, run.check)
+    got = Outputs(ran.outputs)
+    got.fill(child.fill)
+    exact = judge.same(plain.arrays, got.arrays)
+    if not exact:
+        _check_close(_rough_difference(problem, got, plain), run.check)
+    usual = Limits.like(usage)
+    fuel = max(usual.fuel, Limits.like(ran.usage).fuel)
+    return Check(run.check, exact, ran.usage.hazards, replace(usual, fuel=fuel))
 
 
 def _check_close(error: float | None, where: str) -> None:

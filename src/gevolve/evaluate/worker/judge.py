@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from gevolve.device.base import Hazard
+from gevolve.device.base import UNSURE, Hazard
 from gevolve.errors import one_line
 from gevolve.evaluate.child.main import Problem
 from gevolve.evaluate.child.process import ChildEndedError, ChildFailedError, DeadlineError
@@ -104,7 +104,8 @@ def check_same(first: Mapping[str, Array], second: Mapping[str, Array], where: s
     for name, differ in _differences(first, second):
         raise Fault(
             Verdict.FLAKY,
-            f"{where}: {differ} bytes of output {name} depend on uninitialised memory or chance",
+            f"{where}: {differ} bytes of output {name} depend on uninitialised memory, on where"
+            " buffers lie, or on chance",
         )
 
 
@@ -131,12 +132,22 @@ def _differences(
 
 def check_hazards(found: Iterable[Hazard], known: Iterable[Hazard], where: str) -> None:
     """A hazard that the unedited program does not have at the same place is a fault."""
-    allowed = list(known)
-    fresh = [hazard for hazard in found if not any(_alike(hazard, one) for one in allowed)]
+    fresh = _fresh(found, known)
     for verdict in _HAZARDS:
         for hazard in fresh:
             if hazard.kind == verdict.value:
                 raise Fault(verdict, f"{where}: {hazard.kernel}: {hazard.detail}")
+
+
+def unsure(found: Iterable[Hazard], known: Iterable[Hazard]) -> str:
+    """Why a time cannot be relied on, though that of the unedited program can; "" if it can."""
+    fresh = (hazard for hazard in _fresh(found, known) if hazard.kind == UNSURE)
+    return next((f"{hazard.kernel}: {hazard.detail}" for hazard in fresh), "")
+
+
+def _fresh(found: Iterable[Hazard], known: Iterable[Hazard]) -> list[Hazard]:
+    allowed = list(known)
+    return [hazard for hazard in found if not any(_alike(hazard, one) for one in allowed)]
 
 
 def _alike(a: Hazard, b: Hazard) -> bool:

@@ -39,6 +39,7 @@ from gevolve.evaluate.stopwatch import Stopwatch
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.evaluate.worker import judge
 from gevolve.evaluate.worker.baseline import BaselineRun
+from gevolve.evaluate.worker.plan import runs
 from gevolve.patch import Patch
 from gevolve.workload.base import Split
 
@@ -69,7 +70,7 @@ class Trial:
         baseline = BaselineRun(problem, self._runner, seconds=self._deadline, main=main)
         self._unedited = baseline.learn(artefact, split)
         self._expected = self._unedited.expected
-        self._plan = self._runs()
+        self._plan = runs(problem.device, split, self._unedited)
         if split in _UNTIMED:
             self._plan = [msgspec.structs.replace(run, timed=False) for run in self._plan]
         gc.collect()
@@ -78,8 +79,9 @@ class Trial:
         # The strictest, until the error is known.
         self._tolerance = max(rounding, workload.bound(math.inf, 0.0))
         self._notes = [f" ({case!r})" for case in problem.cases]
-        self._par = math.inf
+        self._par, self._own = math.inf, 0.0
         unedited = self._check_unedited(hashlib.sha256(artefact).hexdigest())
+        self._own = unedited.time or 0.0
         if split == "search" and unedited.time is not None:
             self._par = unedited.time
         profile = self._profile() if split == "search" else {}
@@ -218,14 +220,19 @@ class Trial:
         gaps: dict[int, float] = {}
         work: dict[int, tuple[float, ...]] = {}
         worst = off = spread = 0.0
+        checks, doubts, unsure = self._unedited.checks, set[str](), ""
         for run in self._plan:
-            checks = self._unedited.checks
-            if run.check and checks.skips(run.check, self._total(times), self._par):
-                break
-            child.go()
             if run.check:
-                checks.judge(run.check, child, stopwatch, self._expected[0].outputs)
+                if checks.skips(run.check, self._total(times), self._par, doubts, run.case):
+                    child.skip()
+                    continue
+                child.go()
+                outputs = self._expected[run.case].outputs
+                seen = checks.judge(run, child, stopwatch, outputs, self._where(run.case))
+                doubts.update(seen.doubts)
+                unsure = unsure or seen.unsure
                 continue
+            child.go()
             ran = child.expect(Ran)
             stopwatch.add(ran.seconds)
             with stopwatch("judge"):
@@ -241,27 +248,33 @@ class Trial:
                 gaps[run.case] = ran.usage.gaps
                 work[run.case] = timed.work
                 spread = max(spread, timed.spread)
+        time = self._total(times)
         return Evaluation(
             verdict=Verdict.OK,
-            time=self._total(times) if times else None,
+            time=(max(time, self._own) if unsure else time) if times else None,
             error=worst,
             off=off,
             spread=spread,
             gaps=sum(gaps.values()),
             work=tuple(map(sum, zip(*work.values(), strict=True))) if all(work.values()) else (),
+            unsure=unsure,
+            traced=time if unsure else 0.0,
         )
 
     def _total(self, times: Mapping[int, float]) -> float:
         """The time of all cases."""
         return sum(value * self._expected[case].share for case, value in times.items())
 
+    def _where(self, case: int) -> str:
+        return f"case {case}{self._notes[case]}"
+
     def _judge(self, child: Child, ran: Ran, run: CaseRun) -> tuple[float, float]:
         """The error of one run, and the share of elements that are off; raises `Fault` for anything worse than an error."""
         case = run.case
         expected = self._expected[case]
-        where = f"case {case}{self._notes[case]}"
+        where = self._where(case)
         judge.check_headers(ran.outputs, expected.headers, where)
-        got, first = expected.outputs[run.poison], expected.outputs[0]
+        got, first = expected.outputs[min(run.poison, 1)], expected.outputs[0]
         got.fill(child.fill)
         error = off = 0.0
         if not run.poison:
@@ -295,12 +308,6 @@ class Trial:
         profile = baseline.profile(artefact)
         runner.end()
         return profile
-
-    def _runs(self) -> list[CaseRun]:
-        """The runs of an evaluation: the smallest case, with both poisons; the others; checks."""
-        plain = [CaseRun(case, one.limits) for case, one in enumerate(self._expected)]
-        again = CaseRun(0, plain[0].limits, poison=1, timed=self._problem.device.deterministic)
-        return [plain[0], again, *plain[1:], *self._unedited.checks.runs()]
 
     def _check_unedited(self, artefact: str) -> Evaluation:
         """Judge the unedited program like a variant; its error must be within the rounding."""

@@ -171,6 +171,14 @@ function headline(data) {
       ),
     );
   }
+  for (const { id, ratio, why } of data.unsure)
+    children.push(
+      h(
+        'p',
+        { class: 'struck-note' },
+        `Not claimed: ${id} would take ${ratio.toFixed(3)} of the time, but its time is unsure: ${why}.`,
+      ),
+    );
   if (struck.length)
     children.push(
       h(

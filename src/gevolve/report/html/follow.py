@@ -236,6 +236,7 @@ class Follower:
             **self._claims(),
             "candidate": candidate and candidate.id,
             "front": [self._entry(entry) for entry in self.front],
+            "unsure": msgspec.to_builtins(self.standings.unsure()) if self._unedited else [],
             "checks": {format_id(id_): self._checked(id_) for id_ in self.checks},
             "measured": msgspec.to_builtins(self._measured),
             "history": steps,

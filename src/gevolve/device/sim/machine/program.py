@@ -15,7 +15,7 @@ from gevolve.device.sim.host import compile_function
 from gevolve.device.sim.machine import cubin
 from gevolve.device.sim.machine.addresses import ADDRESSES, indirect_addresses
 from gevolve.device.sim.machine.assemble import assemble
-from gevolve.device.sim.machine.instruction import Instruction
+from gevolve.device.sim.machine.instruction import RZ, Address, Instruction, Reg
 from gevolve.device.sim.machine.translate.blocks import Block
 from gevolve.device.sim.machine.translate.emit import Site
 from gevolve.device.sim.machine.translate.kernel import translate
@@ -29,7 +29,7 @@ from gevolve.device.sim.translate.callgraph import RECURSIVE, align
 from gevolve.device.sim.translate.kernel import BlockInfo
 
 _CHECKED = 8
-_STRONG = 1
+_STRONG, _RETURNS = 1, 4
 _BANKS = 8
 _UNBOUNDED = 1 << 24
 """No kernel needs so much local memory; the compiler says more where functions recurse."""
@@ -171,7 +171,10 @@ class MachineProgram:
 
 
 def _flags(code: Instruction) -> int:
-    return _STRONG if "STRONG" in code.modifiers else 0
+    result = next((x for x in code.operands if isinstance(x, (Reg, Address))), None)
+    returns = code.opcode.startswith("ATOM") and isinstance(result, Reg) and result.index != RZ
+    strong = _STRONG if "STRONG" in code.modifiers else 0
+    return strong | (_RETURNS if returns else 0)
 
 
 @lru_cache(maxsize=8)

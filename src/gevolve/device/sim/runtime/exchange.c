@@ -1,6 +1,13 @@
 /* Exchanges between the lanes of a warp, and barriers between the threads of a block. */
 
+/* The shadow of what lanes exchange, where values are followed. */
+static struct warp *shadow_of(const struct warp *w) {
+  uint64_t mirror = w->launch->mirror;
+  return mirror ? (struct warp *)((uint8_t *)w + mirror) : 0;
+}
+
 static void shuffle(struct warp *w, uint32_t lanes, enum kind kind) {
+  struct warp *s = shadow_of(w);
   for (uint32_t rest = lanes; rest; rest &= rest - 1) {
     int lane = lowest(rest);
     int b = w->second[lane] & 31, c = w->third[lane];
@@ -16,6 +23,7 @@ static void shuffle(struct warp *w, uint32_t lanes, enum kind kind) {
     if (!inside) source = lane;
     if (!(lanes >> source & 1)) source = lane; /* nobody there: undefined on a GPU */
     w->result[lane] = w->value[source];
+    if (s) { s->result[lane] = s->value[source]; s->flag[lane] = 0; }
     w->flag[lane] = inside;
   }
 }
@@ -63,7 +71,22 @@ static void reduce(struct warp *w, uint32_t lanes, enum kind kind) {
   for (uint32_t rest = lanes; rest; rest &= rest - 1) w->result[lowest(rest)] = total;
 }
 
+/* What comes of all lanes together is unknown if what one of them gave is; of a ballot, that lane's bit. */
+static void shadow_gathered(struct warp *w, uint32_t lanes, enum kind kind) {
+  struct warp *s = shadow_of(w);
+  uint32_t unknown = 0;
+  for (uint32_t rest = lanes; rest; rest &= rest - 1)
+    if (s->value[lowest(rest)]) unknown |= rest & -rest;
+  if (kind == ELECT || kind == ACTIVEMASK) unknown = 0;
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    int lane = lowest(rest);
+    s->result[lane] = kind == VOTE_BALLOT ? unknown : unknown ? ~0ull : 0;
+    s->flag[lane] = unknown ? -1 : 0;
+  }
+}
+
 static void exchange(struct warp *w, uint32_t lanes, enum kind kind) {
+  if (w->launch->mirror && kind > SHFL_IDX && kind != CONVERGE) shadow_gathered(w, lanes, kind);
   switch (kind) {
     case WARP_SYNC: case CONVERGE: break;
     case SHFL_UP: case SHFL_DOWN: case SHFL_BFLY: case SHFL_IDX: shuffle(w, lanes, kind); break;
@@ -156,7 +179,7 @@ static void arrive(struct warp *w, uint32_t here) {
 }
 
 static int release(struct launch *l, int n_warps, int id) {
-  uint32_t waiting = 0, live = 0, expected = 0, whole = l->arrived[id], votes = 0;
+  uint32_t waiting = 0, live = 0, expected = 0, whole = l->arrived[id], votes = 0, unknown = 0;
   enum kind kind = BAR_SYNC;
   for (int i = 0; i < n_warps; i++) {
     struct warp *w = &l->warps[i];
@@ -169,6 +192,7 @@ static int release(struct launch *l, int n_warps, int id) {
       kind = (enum kind)l->blocks[w->at[lane]].kind;
       if (w->third[lane]) expected = (uint32_t)w->third[lane];
       votes += (uint32_t)(w->value[lane] & 1);
+      if (l->mirror) unknown |= shadow_of(w)->value[lane] != 0;
     }
     waiting += (uint32_t)bits(here);
     whole += here && here == w->live ? LANES : (uint32_t)bits(here);
@@ -182,6 +206,7 @@ static int release(struct launch *l, int n_warps, int id) {
       int lane = lowest(rest);
       if (w->second[lane] != id) continue;
       w->result[lane] = result;
+      if (l->mirror) shadow_of(w)->result[lane] = unknown ? ~0ull : 0;
       w->gathered[lane] = (int32_t)result;
       w->at_barrier &= ~(1u << lane);
       w->ready |= 1u << lane;

@@ -1,4 +1,4 @@
-/* Hazards: races, barriers that part of a block skips, reads of shared memory that nothing wrote.
+/* Hazards: races, barriers that part of a block skips, reads of memory that nothing has written.
  *
  * Time is a counter that every synchronisation advances. An access is stamped with the time of its
  * warp's last synchronisation, so it comes before another thread's access if that thread has since
@@ -7,13 +7,15 @@
  * atomics apart, the last access, one by another thread, and one by an earlier block. */
 #include <stdlib.h>
 
-enum hazard { RACE_IN_WARP, RACE_IN_BLOCK, RACE_OF_BLOCKS, UNINITIALISED, DIVERGENT, LEFT };
+enum hazard { RACE_IN_WARP, RACE_IN_BLOCK, RACE_OF_BLOCKS, UNWRITTEN, DIVERGENT, LEFT, HEARD };
 /* the order is that of `_WORDS` in hazards.py */
 enum { UNEQUAL = 8 }; /* added to a race: both write, and not the same value */
 
-enum { STRONG = 1, VOLATILE = 2 }; /* site flags: relaxed, acquire, release; volatile */
+/* site flags: relaxed, acquire, release; volatile; an atomic access whose result is read */
+enum { STRONG = 1, VOLATILE = 2, RETURNS = 4 };
 
-/* `first` and `second` are sites; of DIVERGENT and LEFT they are blocks that end in a barrier. */
+/* HEARD: a read of what another block of the launch has written, which is no race.
+ * `first` and `second` are sites; of DIVERGENT and LEFT they are blocks that end in a barrier. */
 struct found { int32_t hazard, first, second; };
 
 enum { READS, WRITES, UPDATES, WAYS };
@@ -77,68 +79,7 @@ static void note(struct hazards *h, enum hazard hazard, uint32_t first, uint32_t
   h->table[at] = (uint16_t)h->n_found;
 }
 
-/* --- the shadow --- */
-
-static uint64_t page_place(const struct hazards *h, uint64_t number) {
-  uint64_t at = (number * 0x9e3779b97f4a7c15u) >> 20 & (h->size - 1);
-  while (h->pages[at].cells && h->pages[at].number != number) at = (at + 1) & (h->size - 1);
-  return at;
-}
-
-static int more_pages(struct hazards *h) {
-  struct page *old = h->pages;
-  uint64_t before = h->size;
-  uint64_t size = before ? before * 4 : 1024;
-  struct page *fresh = calloc(size, sizeof *fresh);
-  if (!fresh) return 0;
-  h->pages = fresh;
-  h->size = size;
-  for (uint64_t i = 0; i < before; i++)
-    if (old[i].cells) h->pages[page_place(h, old[i].number)] = old[i];
-  free(old);
-  memset(h->recent, 0, sizeof h->recent);
-  return 1;
-}
-
-static struct cell *cells(struct hazards *h, uint64_t count) {
-  if (h->used + count * sizeof(struct cell) > h->room) return 0;
-  struct cell *made = calloc(count, sizeof *made);
-  if (made) h->used += count * sizeof *made;
-  return made;
-}
-
-/* From words to bytes: what was known of a word is known of each of its bytes. */
-static int split(struct hazards *h, struct page *p) {
-  uint64_t words = 1u << (PAGE_BITS - WORD_BITS), each = 1u << WORD_BITS;
-  struct cell *fine = cells(h, words * each);
-  if (!fine) return 0;
-  for (uint64_t i = 0; i < words * each; i++) fine[i] = p->cells[i / each];
-  free(p->cells);
-  h->used -= words * sizeof(struct cell);
-  p->cells = fine;
-  p->shift = 0;
-  return 1;
-}
-
-/* The page that an access of this size falls in; null when there is no room to watch it. */
-static struct page *page_of(struct hazards *h, uint64_t address, uint64_t size) {
-  uint64_t number = address >> PAGE_BITS, *recent = &h->recent[number % RECENT];
-  struct page *p = *recent ? &h->pages[*recent - 1] : 0;
-  if (!p || p->number != number) {
-    if (h->n_pages * 2 >= h->size && !more_pages(h)) return 0;
-    uint64_t at = page_place(h, number);
-    p = &h->pages[at];
-    if (!p->cells) {
-      struct cell *made = cells(h, 1u << (PAGE_BITS - WORD_BITS));
-      if (!made) return 0;
-      *p = (struct page){number, made, WORD_BITS};
-      h->n_pages++;
-    }
-    *recent = at + 1;
-  }
-  if (size < 1u << p->shift && !split(h, p)) return 0;
-  return p;
-}
+#include "cells.c"
 
 /* --- races --- */
 
@@ -198,6 +139,20 @@ static void remember(struct hazards *h, struct history *d, struct act a, uint32_
   d->other = last;
 }
 
+/* What a block of this launch has written is read in another: when that is there, no trace can tell. */
+static void hear(struct hazards *h, const struct history *d, uint32_t who, uint32_t since) {
+  if (d->last.stamp < since) return;
+  if (d->last.stamp < h->block_began) note(h, HEARD, site_of(d->last.who), site_of(who));
+  else if (d->before) note(h, HEARD, d->before - 1, site_of(who));
+}
+
+/* Whether a thread stores what it has read before: between the two others may have stored, too. */
+static int updates_in_two_steps(const struct hazards *h, const struct cell *c, uint32_t who) {
+  struct act read = c->did[READS].last;
+  uint32_t thread = (1u << (LANE_BITS + WARP_BITS)) - 1;
+  return read.stamp >= h->block_began && !((read.who ^ who) & thread);
+}
+
 /* Two accesses are at odds unless both read, or both are atomic. `value` is what is there now. */
 static void touch(
     struct hazards *h, struct cell *c, struct act a, int way, uint32_t since, uint32_t value) {
@@ -208,13 +163,23 @@ static void touch(
   if (way != READS) c->value = value;
 }
 
+/* Whether what is read was written; here it is enough to know of whole bytes. */
+static void check_written(struct hazards *h, uint64_t address, uint64_t size, int kind, int site) {
+  uint8_t *shadow = (uint8_t *)(address + MIRROR);
+  if (kind != STORE)
+    for (uint64_t i = 0; i < size; i++)
+      if (shadow[i]) { note(h, UNWRITTEN, (uint32_t)site, (uint32_t)site); break; }
+  if (kind) memset(shadow, 0, size);
+}
+
 static void check_site(struct warp *w, int number, const uint64_t *row) {
   struct launch *l = w->launch;
   struct hazards *h = l->hazards;
   const struct site *site = &l->sites[number];
   uint64_t size = (uint64_t)site->size;
   int kind = site->kind & ~CHECKED, atomic = kind == ATOMIC, stores = kind == STORE;
-  uint32_t flags = (uint32_t)site->flags | (atomic ? STRONG : 0);
+  uint32_t flags = ((uint32_t)site->flags & (STRONG | VOLATILE)) | (atomic ? STRONG : 0);
+  int reads = atomic ? site->flags & RETURNS : !stores;
   int way = atomic || (stores && flags & STRONG) ? UPDATES : stores ? WRITES : READS;
   const struct region *r = &l->regions[l->hits[number]];
   for (int64_t i = 0; i < w->count; i++) {
@@ -227,6 +192,7 @@ static void check_site(struct warp *w, int number, const uint64_t *row) {
       r = &l->regions[found];
     }
     int space = r->space;
+    if (l->shadowed && space <= LOCAL) check_written(h, address, size, kind, number);
     if (space != GLOBAL && space != SHARED) continue;
     struct page *p = page_of(h, address, size);
     if (!p) continue;
@@ -238,9 +204,12 @@ static void check_site(struct warp *w, int number, const uint64_t *row) {
     const uint8_t *at = (const uint8_t *)address;
     for (uint64_t n = size >> p->shift; n; n--, c++, at += 1 << p->shift) {
       uint32_t value = p->shift ? *(const uint32_t *)at : *at;
-      if (space == SHARED && !stores && c->did[WRITES].last.stamp < h->block_began &&
-          c->did[UPDATES].last.stamp < h->block_began)
-        note(h, UNINITIALISED, (uint32_t)number, (uint32_t)number);
+      if (reads && space == GLOBAL) {
+        hear(h, &c->did[WRITES], who, since);
+        hear(h, &c->did[UPDATES], who, since);
+      }
+      if (stores && way == UPDATES && updates_in_two_steps(h, c, who))
+        compare_all(h, &c->did[UPDATES], who & ~(STRONG << (LANE_BITS + WARP_BITS)), since, 0);
       touch(h, c, a, way, since, value);
     }
   }

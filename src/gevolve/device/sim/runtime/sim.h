@@ -21,6 +21,7 @@ enum kind {
 };
 /* Block flags: legacy exchange among whoever is here; may spin; only the lanes wait whose `taking` is set. */
 enum { ALONE = 1, SPINS = 2, GUARDED = 4 };
+static const uint64_t MIRROR = 1ull << 42; /* layout.SPAN: a set bit there is one that nothing has written */
 enum { BARRIERS = 16 }; /* convergence barriers of a warp */
 
 struct block { int32_t kind, issued, sites, first_site, flags; };
@@ -88,6 +89,10 @@ struct launch {
   uint64_t grid_id, shared_base, dynamic_base;
   uint64_t local_window;   /* machine code: where each thread sees its own local memory, */
   uint64_t banks[8];       /* and the constant banks */
+  uint64_t mirror;         /* bytes from the state of warps to its shadow; 0 if values are not followed */
+  uint64_t *used;          /* which uses of values that nothing has written there were */
+  uint64_t noise[2];       /* what is in a register that nothing has written */
+  uint64_t turn;           /* added to what a thread may not rely on: the numbers of its warp and its SM */
   /* set by Python */
   void (*run)(struct warp *);
   const struct block *blocks;
@@ -99,7 +104,8 @@ struct launch {
   uint32_t *counts;
   uint64_t stack_size, local_base, local_size, fuel_limit;
   int32_t n_blocks, n_regions, n_sites, entry, waits, order, seed, poison;
-  int32_t machine, unused;  /* whether this is machine code: lanes meet where it says */
+  int32_t machine;         /* whether this is machine code: lanes meet where it says */
+  int32_t shadowed;        /* whether memory has a shadow, MIRROR bytes behind it */
   struct record *record;   /* where to keep a trace, or null */
   struct hazards *hazards; /* where to note what a GPU gives no promise about, or null */
   /* set by the runtime */
@@ -113,7 +119,10 @@ _Static_assert(offsetof(struct launch, shared_base) == 96, "layout.SHARED_BASE")
 _Static_assert(offsetof(struct launch, dynamic_base) == 104, "layout.DYNAMIC_BASE");
 _Static_assert(offsetof(struct launch, local_window) == 112, "layout.LOCAL_WINDOW");
 _Static_assert(offsetof(struct launch, banks) == 120, "layout.BANKS");
-_Static_assert(offsetof(struct launch, local_size) == 264, "layout.LOCAL_SIZE");
+_Static_assert(offsetof(struct launch, mirror) == 184, "layout.STATE_MIRROR");
+_Static_assert(offsetof(struct launch, noise) == 200, "layout.NOISE");
+_Static_assert(offsetof(struct launch, turn) == 216, "layout.TURN");
+_Static_assert(offsetof(struct launch, local_size) == 304, "layout.LOCAL_SIZE");
 
 static inline int lowest(uint32_t mask) { return __builtin_ctz(mask); }
 static inline int bits(uint32_t mask) { return __builtin_popcount(mask); }

@@ -202,9 +202,14 @@ EXPORT int32_t gevolve_next(struct warp *w) {
 }
 
 /* Fill memory whose content nobody may rely on. */
-static void poison(const struct launch *l, uint64_t address, uint64_t size) {
-  uint32_t word = l->poison ? 0x5A5A5A5Au : 0x7FFBADADu, *at = (uint32_t *)address;
+static void fill(const struct launch *l, uint64_t address, uint64_t size) {
+  uint32_t word = (uint32_t)l->noise[0], *at = (uint32_t *)address;
   for (uint64_t i = 0; i < (size + 3) / 4; i++) at[i] = word;
+}
+
+static void poison(const struct launch *l, uint64_t address, uint64_t size) {
+  fill(l, address, size);
+  if (l->shadowed) memset((void *)(address + MIRROR), 0xff, size);
 }
 
 static void begin_warp(struct launch *l, struct warp *w, int id, uint32_t threads, int place) {
@@ -235,7 +240,7 @@ static void begin_warp(struct launch *l, struct warp *w, int id, uint32_t thread
     w->tid[2][lane] = (int32_t)(thread / l->ntid[0] / l->ntid[1]);
   }
   w->ready = w->live;
-  if (l->machine) memset((void *)w->frame[0], 0, (uint64_t)bits(w->live) * l->stack_size);
+  if (l->machine) fill(l, w->frame[0], (uint64_t)bits(w->live) * l->stack_size);
   if (l->local_size) poison(l, w->local[0], LANES * l->local_size);
 }
 
@@ -347,6 +352,11 @@ EXPORT void gevolve_launch(struct launch *l) {
   sigaction(SIGSEGV, &segv, 0);
   sigaction(SIGBUS, &bus, 0);
   sigaction(SIGFPE, &fpe, 0);
+}
+
+/* A value was used that nothing has written (`some`), or read at an address. */
+EXPORT void gevolve_used(const struct launch *l, int32_t number, int some, const void *address) {
+  if (some && !l->used[number]) l->used[number] = address ? (uint64_t)address : 1;
 }
 
 EXPORT int32_t gevolve_isspacep(const struct launch *l, uint64_t address, int32_t space) {

@@ -130,11 +130,17 @@ class Emitter(Text):
     def _load(self, name: str, own: str) -> str:
         slot = self.slots.get(name)
         if slot is None:  # read before any write, in this block alone
-            return literal(0, own)
+            return self.unwritten(own)
         if own == "i1":
             byte = self.op(f"load i8, ptr {self.at(self.frame, slot)}")
             return self.op(f"trunc i8 {byte} to i1")
         return self.op(f"load {own}, ptr {self.at(self.frame, slot)}")
+
+    def unwritten(self, kind: str) -> str:
+        """What is in a register that nothing has written."""
+        if kind == "i1":
+            return self.op(f"trunc i8 {self.load_launch(layout.NOISE, 'i8')} to i1")
+        return self.load_launch(layout.NOISE, kind)
 
     def write(self, name: Operand, kind: str, value: str) -> None:
         """Give a register a new value (its old one where the guard is false)."""

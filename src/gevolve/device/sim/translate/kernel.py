@@ -18,6 +18,7 @@ from gevolve.device.sim.translate.callgraph import (
 from gevolve.device.sim.translate.calls import Calls
 from gevolve.device.sim.translate.emit import Emitter, Site, integer_of, literal
 from gevolve.device.sim.translate.families import EFFECTS, PURE
+from gevolve.device.sim.translate.follow import HEAD, Follower, Use
 from gevolve.device.sim.translate.memory import trace_slot
 from gevolve.device.sim.translate.special import special
 
@@ -60,6 +61,8 @@ class Kernel:
     limits: Mapping[str, tuple[int, ...]]
     flows: tuple[Flow, ...]
     """The control flow of its functions, in the order of their blocks."""
+    uses: tuple[Use, ...] = ()
+    """Where values that nothing has written may be read and used, if the code follows them."""
 
     @property
     def ends(self) -> tuple[Instruction | None, ...]:
@@ -67,13 +70,20 @@ class Kernel:
         return tuple(block.end for flow in self.flows for block in flow.blocks)
 
 
-def translate(module: Module, places: Mapping[str, int], kernel: Function) -> Kernel:
-    """Translate a kernel; `places` are the offsets of module variables from the module's base."""
-    return _Translator(module, places, kernel).kernel_of()
+def translate(
+    module: Module, places: Mapping[str, int], kernel: Function, *, following: bool = False
+) -> Kernel:
+    """Translate a kernel; `places` are the offsets of module variables from the module's base.
+
+    If it is `following`, the code notes where values are used that nothing has written.
+    """
+    return _Translator(module, places, kernel, following=following).kernel_of()
 
 
 class _Translator:
-    def __init__(self, module: Module, places: Mapping[str, int], kernel: Function) -> None:
+    def __init__(
+        self, module: Module, places: Mapping[str, int], kernel: Function, *, following: bool
+    ) -> None:
         self.module = module
         self.places = places
         self.kernel = kernel
@@ -86,6 +96,8 @@ class _Translator:
         self.dynamic_align = 16
         self.activations: dict[str, Activation] = {}
         self.declared = {"gevolve_next": "declare i32 @gevolve_next(ptr)"}
+        self.following = following
+        self.uses: list[Use] = []
         self.sites: list[Site] = []
         self.infos: list[BlockInfo] = []
         self.marks: dict[str, int] = {}
@@ -120,6 +132,7 @@ class _Translator:
             local,
             self.kernel.limits,
             tuple(now.flow for now in self.activations.values()),
+            tuple(self.uses),
         )
 
     def _text(self) -> str:
@@ -131,6 +144,7 @@ class _Translator:
 %trace = load ptr, ptr %at.trace
 %group = getelementptr i8, ptr %w, i64 {layout.GROUP}
 %count = getelementptr i8, ptr %w, i64 {layout.COUNT}
+{HEAD if self.following else ""}
 br label %next
 next:
 %now = call i32 @gevolve_next(ptr %w)
@@ -178,7 +192,8 @@ ret void"""
 
     def _block(self, block: Block) -> None:
         number = self.now.first + block.index
-        e = Emitter(self.registers, self.now.slots, self._symbol, self.declared)
+        given = self.registers, self.now.slots, self._symbol, self.declared
+        e = Follower(*given, self.uses) if self.following else Emitter(*given)
         e.count, e.lines, e.code = self.count, self.lines, block.begin or block.end
         self._enter(e, block, number)
         for code in block.code:
@@ -226,12 +241,12 @@ ret void"""
         e.do(f"{e.frame} = load ptr, ptr {e.lane_field(layout.FRAME, 'i64')}")
         if begin is not None:
             exchange.receive(e, begin)
-        if block.index == 0:  # what may be read before it is written reads as zero
+        if block.index == 0:  # what may be read before it is written reads as what chance left
             for name, place in self.now.slots.items():
                 if block.live_in >> self.now.flow.bit[name] & 1:
                     kind = e.registers[name]
                     own = "i8" if kind == "pred" else integer_of(kind)
-                    e.do(f"store {own} 0, ptr {e.at(e.frame, place)}")
+                    e.do(f"store {own} {e.unwritten(own)}, ptr {e.at(e.frame, place)}")
 
     def _mark(self, e: Emitter, code: Instruction, number: int) -> None:
         """Count the threads that come by."""

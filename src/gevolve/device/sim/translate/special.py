@@ -6,6 +6,9 @@ from gevolve.device.sim import layout
 from gevolve.device.sim.translate.emit import Emitter
 
 _AXES = {"x": 0, "y": 1, "z": 2}
+SMS = 8
+"""The multiprocessors that a kernel is told of. Which one a block is on, the number of its warp and the clock
+are other ones in a run with another poison: nothing may depend on them."""
 
 
 def _launch(offset: int, kind: str = "i32") -> Callable[[Emitter], str]:
@@ -26,8 +29,16 @@ def _lanemask(e: Emitter, name: str) -> str:
     return value
 
 
+def _sm_id(e: Emitter) -> str:
+    block = e.convert(e.load_launch(layout.CTAID, "i32"), "i32", "i64")
+    turned = e.op(f"add i64 {block}, {e.load_launch(layout.TURN, 'i64')}")
+    return e.op(f"urem i64 {turned}, {SMS}")
+
+
 def _warp_id(e: Emitter) -> str:
-    return e.convert(e.op(f"load i32, ptr {e.at('%w', layout.WARP_ID)}"), "i32", "i64")
+    own = e.convert(e.op(f"load i32, ptr {e.at('%w', layout.WARP_ID)}"), "i32", "i64")
+    turned = e.op(f"add i64 {own}, {e.load_launch(layout.TURN, 'i64')}")
+    return e.op(f"urem i64 {turned}, {_warps(e)}")
 
 
 def _warps(e: Emitter) -> str:
@@ -40,8 +51,8 @@ _FIXED: dict[str, Callable[[Emitter], str]] = {
     "%laneid": _lane,
     "%warpid": _warp_id,
     "%nwarpid": _warps,
-    "%smid": lambda _: "0",
-    "%nsmid": lambda _: "1",
+    "%smid": _sm_id,
+    "%nsmid": lambda _: str(SMS),
     "%gridid": _launch(layout.GRID_ID, "i64"),
     "%clock": _launch(layout.CLOCK, "i64"),
     "%clock_hi": lambda e: e.op(f"lshr i64 {e.load_launch(layout.CLOCK, 'i64')}, 32"),

@@ -6,6 +6,7 @@ from gevolve.device.sim.machine.translate.emit import Emitter
 from gevolve.device.sim.machine.translate.integer import target
 from gevolve.device.sim.machine.translate.memory import load_constant
 from gevolve.device.sim.machine.translate.table import opcode
+from gevolve.device.sim.translate.special import SMS
 
 _AXES = {"X": 0, "Y": 1, "Z": 2}
 
@@ -91,8 +92,10 @@ def _special(e: Emitter, name: str) -> str:
     match base:
         case "LANEID":
             return e.op(f"trunc i64 {e.lane} to i32")
-        case "SRZ" | "CgaCtaId" | "VIRTUALSMID" | "SMID":  # every block is a cluster of its own
+        case "SRZ" | "CgaCtaId":  # every block is a cluster of its own
             return "0"
+        case "VIRTUALSMID" | "SMID":
+            return _turned(e, e.of_launch(layout.CTAID, "i32"), str(SMS))
         case "SWINHI":
             high = e.once(f"lshr i64 {e.of_launch(layout.SHARED_BASE, 'i64')}, 32")
             return e.once(f"trunc i64 {high} to i32")
@@ -106,9 +109,18 @@ def _special(e: Emitter, name: str) -> str:
             return _mask(e, base[:2])
         case "VIRTID":
             place = e.once(f"getelementptr i8, ptr %w, i64 {layout.WARP_ID}")
-            return e.once(f"shl i32 {e.once(f'load i32, ptr {place}')}, 8")
+            sizes = [e.of_launch(layout.NTID + 4 * axis, "i32") for axis in range(3)]
+            threads = e.once(f"mul i32 {e.once(f'mul i32 {sizes[0]}, {sizes[1]}')}, {sizes[2]}")
+            warps = e.once(f"lshr i32 {e.once(f'add i32 {threads}, 31')}, 5")
+            return e.once(f"shl i32 {_turned(e, e.once(f'load i32, ptr {place}'), warps)}, 8")
         case _:
             raise e.unsupported()
+
+
+def _turned(e: Emitter, number: str, count: str) -> str:
+    """One of so many numbers, that is another one in a run with another poison."""
+    turn = e.once(f"trunc i64 {e.of_launch(layout.TURN, 'i64')} to i32")
+    return e.once(f"urem i32 {e.once(f'add i32 {number}, {turn}')}, {count}")
 
 
 def _clock(e: Emitter) -> str:
