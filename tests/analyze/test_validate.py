@@ -43,7 +43,10 @@ def test_a_failure_names_the_input_and_the_next_is_tried(folder):
     assert found["v1"].why.startswith("wrong: case ")
     assert "Case(x=float64[" in found["v1"].why
     assert found["v2"].failed == "large"
-    assert (found["v3"].failed, found["v3"].passed) == ("", ["fresh", "held-out", "large"])
+    assert (found["v3"].failed, found["v3"].passed) == (
+        "",
+        ["fresh", "held-out", "large", "varied"],
+    )
     assert found["v3"].gain
     result = gevolve.summarize(folder)
     assert [entry.id for entry in result.front] == ["v3"]
@@ -146,5 +149,5 @@ def test_a_device_that_is_blind_to_some_faults_has_a_referee(tmp_path):
     folder = make(tmp_path / "r", *lines, device="blind")
     found = by_id(gevolve.validate(folder))
     assert (found["v1"].failed, found["v1"].why[:5]) == ("puzzle", "wrong")
-    assert sorted(found["v2"].passed) == ["fresh", "held-out", "large", "puzzle"]
+    assert sorted(found["v2"].passed) == ["fresh", "held-out", "large", "puzzle", "varied"]
     assert gevolve.summarize(folder).best.id == "v2"

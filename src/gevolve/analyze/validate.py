@@ -1,7 +1,7 @@
 """Validate variants: inputs and sizes that the search never used, and measured until it is sure.
 
-A variant passes if it is `ok` on the held-out cases, on fresh ones (made for this very check) and on
-the referee, if its device has one. Only then is its gain measured, on the fresh cases, and only what
+A variant passes if it is `ok` on the held-out cases, on fresh ones (made for this very check), on varied ones
+(in each of which one input is another than in a search case) and on the referee, if its device has one. Only then is its gain measured, on the fresh cases, and only what
 was measured may be called a gain. One that fails is struck from the front for ever, and what takes
 its place there is tried in turn.
 """
@@ -83,6 +83,7 @@ def check(
     for split in splits:
         if split in session.run.workload.splits:
             alive, baseline = _try(session, alive, split)
+    alive, _ = _try(session, alive, "varied")
     if large and "large" in session.run.workload.splits:
         alive, _ = _try(session, alive, "large")
     alive = _refer(session, alive, baseline)

@@ -24,7 +24,7 @@ TERMS = 3
 """Of what an edit changes in the cost, so many terms are shown."""
 LEAST = 0.0005
 """Smaller changes than this part of the whole are not."""
-_ORDER = ("held-out", "fresh", "large")
+_ORDER = ("held-out", "fresh", "varied", "large")
 
 
 class StatusLine:

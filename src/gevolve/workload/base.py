@@ -100,6 +100,15 @@ class Workload:
         """
         raise NotImplementedError
 
+    def varied_inputs(self, case: Case) -> list[str]:
+        """The inputs that are varied one by one, to see that a variant still depends on each."""
+        return list(case)
+
+    @property
+    def compares(self) -> bool:
+        """Whether errors are differences from a reference, rather than of labels, say."""
+        return self.bound(1.0, 0.0) == self.bound(0.0, 0.0)
+
     def run(self, handle: Any, case: Case) -> Any:
         """Run an opened artefact on a case. Returns an array, or a tuple or dict of arrays."""
         raise NotImplementedError

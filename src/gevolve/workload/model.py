@@ -79,6 +79,9 @@ class ModelWorkload(Workload):
             raise WorkloadError(f"{self.name}.data must return a gevolve.Case, not {case!r:.80}")
         return [case]
 
+    def varied_inputs(self, case: Case) -> list[str]:
+        return [name for name in self._names() if name in case.inputs]
+
     def run(self, handle: Executable, case: Case) -> Any:
         return handle(*IRS[self.ir].implementation().flatten(self.arguments(case), self._source()))
 

@@ -28,11 +28,13 @@ from gevolve.evaluate.protocol import (
     frame,
 )
 from gevolve.evaluate.verdict import Evaluation, killed_often
+from gevolve.evaluate.worker.screen import screened
 from gevolve.evaluate.worker.trial import Trial
 from gevolve.patch import Patch
 from gevolve.system import linux
-from gevolve.workload.base import Split
+from gevolve.workload.base import Case, Split
 from gevolve.workload.examine import make_cases
+from gevolve.workload.vary import assumptions, varied, with_rows_permuted
 
 
 class Worker:
@@ -80,15 +82,42 @@ class Worker:
             known.setdefault(evaluation.identity, evaluation)
 
     def _prepare(self, split: Split) -> Trial:
-        start = self._start
-        cases = make_cases(self._workload, split, start.draw)
+        if split != "varied":
+            return self._trial(split, self._cases(split))
+        cases = self._varied_cases()
+        try:
+            return self._trial(split, cases)
+        except WorkloadError:  # it is not made for one of them after all
+            return self._trial(split, cases[:1])
+
+    def _trial(self, split: Split, cases: list[Case]) -> Trial:
+        start, known = self._start, list[Case]()
+        if split == "search":
+            known = [
+                *cases,
+                *(self._cases("held-out") if "held-out" in self._workload.splits else ()),
+            ]
         return Trial(
             Problem(self._workload, self._program, self._device, cases),
             split,
             tolerance=start.tolerance,
             patience=start.patience,
             main=self._main,
+            assumptions=assumptions(known, self._workload.varied_inputs(known[0])) if known else (),
         )
+
+    def _varied_cases(self) -> list[Case]:
+        """A search case, and others in which one input is another, that the unedited program can take."""
+        workload, search = self._workload, self._cases("search")
+        known = [*search, *(self._cases("held-out") if "held-out" in workload.splits else ())]
+        candidates: list[Case] = [*varied(known, workload.varied_inputs(known[0]))]
+        if not workload.compares:
+            candidates = [*with_rows_permuted(search[0]), *candidates]
+        problem = Problem(workload, self._program, self._device, search)
+        return screened(problem, candidates, seconds=60.0, main=self._main)
+
+    def _cases(self, split: Split) -> list[Case]:
+        return make_cases(self._workload, split, self._start.draw)
 
 
 def serve(main: socket.socket) -> None:

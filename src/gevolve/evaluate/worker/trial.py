@@ -9,7 +9,7 @@ import gc
 import hashlib
 import math
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -37,7 +37,7 @@ from gevolve.evaluate.child.timing import QUICK, THOROUGH
 from gevolve.evaluate.protocol import Baseline, CaseRun, Prepared, Ran, Timed
 from gevolve.evaluate.stopwatch import Stopwatch
 from gevolve.evaluate.verdict import Evaluation, Verdict
-from gevolve.evaluate.worker import judge
+from gevolve.evaluate.worker import dependence, judge
 from gevolve.evaluate.worker.baseline import BaselineRun
 from gevolve.evaluate.worker.plan import runs
 from gevolve.patch import Patch
@@ -60,6 +60,7 @@ class Trial:
         tolerance: float | None,
         patience: float,
         main: int | None = None,
+        assumptions: Sequence[str] = (),
     ) -> None:
         self._problem = problem
         self._main = main
@@ -75,6 +76,8 @@ class Trial:
             self._plan = [msgspec.structs.replace(run, timed=False) for run in self._plan]
         gc.collect()
         gc.freeze()  # so that no collection in a child walks, and so copies, what it inherits
+        self._allowed = workload.tolerance if tolerance is None else tolerance
+        self._follows = self._unedited_errors() if split == "varied" else None
         rounding = self._unedited.meter.rounding
         # The strictest, until the error is known.
         self._tolerance = max(rounding, workload.bound(math.inf, 0.0))
@@ -90,8 +93,7 @@ class Trial:
         self._deadline = max(patience, patient * unedited.seconds["total"])
         if split == "search":  # elsewhere a failure is rare, and its detail describes the input
             self._notes = [""] * len(problem.cases)
-        allowed = workload.tolerance if tolerance is None else tolerance
-        self._tolerance = max(rounding, workload.bound(unedited.error or 0.0, allowed))
+        self._tolerance = max(rounding, workload.bound(unedited.error or 0.0, self._allowed))
         self.baseline = Baseline(
             split=split,
             evaluation=unedited,
@@ -100,6 +102,12 @@ class Trial:
             tolerance=self._tolerance,
             rounding=rounding,
             unchecked=self._unedited.checks.unchecked if split == "search" else {},
+            assumptions=tuple(assumptions),
+            warnings=dependence.warnings(
+                self._unedited.meter, self._expected[0].want, self._tolerance
+            )
+            if split == "search" and not workload.compares
+            else (),
             deadline=self._deadline,
             device=device.name,
             deterministic=device.deterministic,
@@ -269,7 +277,7 @@ class Trial:
         return f"case {case}{self._notes[case]}"
 
     def _judge(self, child: Child, ran: Ran, run: CaseRun) -> tuple[float, float]:
-        """The error of one run, and the share of elements that are off; raises `Fault` for anything worse than an error."""
+        """The error of one run, and the share of elements that are off; raises `Fault` for worse."""
         case = run.case
         expected = self._expected[case]
         where = self._where(case)
@@ -285,10 +293,26 @@ class Trial:
             near = self._unedited.meter.near(case, got.arrays, first.arrays, where)
             judge.check_near(near, where)
         judge.check_inputs(ran.usage.changed, expected.changed, where)
+        if case and self._follows and not run.poison:
+            errors = {0: self._follows[1], case: error}
+            dependence.check_follows(case, errors, self._follows[0], self._allowed, where)
+            return 0.0, 0.0
         judge.check_error(error, self._tolerance, where)
+        if self._follows and not run.poison:
+            self._follows = (self._follows[0], error)
         if error > self._unedited.meter.rounding:
             off = judge.share_off(got.arrays, expected.want)
         return error, off
+
+    def _unedited_errors(self) -> tuple[list[float], float] | None:
+        """The unedited program's errors by case, if they are not differences from it."""
+        if self._problem.workload.compares:
+            return None
+        errors = [
+            self._unedited.meter.error(case, one.want, one.want, f"case {case}")
+            for case, one in enumerate(self._expected)
+        ]
+        return errors, errors[0]
 
     # --- setting up ------------------------------------------------------------------------------
 

@@ -1,0 +1,60 @@
+"""What is asked of programs that are judged by labels: they must still depend on what they are given.
+
+Such a variant may differ from the unedited program, up to the tolerance. So on varied cases its outputs are
+not compared; but where another input spoils the unedited program's results it must spoil the variant's as well,
+and rows in another order must not matter.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from gevolve.evaluate.verdict import Verdict
+from gevolve.evaluate.worker import judge
+from gevolve.evaluate.worker.meter import Meter
+from gevolve.workload.base import Array
+
+_PART = 0.5
+"""A variant's error must rise by this part of what the unedited program's does."""
+_ROWS = 16
+"""So many constants are tried."""
+
+
+def check_follows(
+    case: int, errors: Mapping[int, float], unedited: Sequence[float], tolerance: float, where: str
+) -> None:
+    """The error must rise where the unedited program's does, and stay where that stays."""
+    rise, expected = errors[case] - errors[0], unedited[case] - unedited[0]
+    if expected > tolerance and not rise >= _PART * expected:
+        raise judge.Fault(
+            Verdict.WRONG,
+            f"{where}: its error goes from {errors[0]:.3g} to {errors[case]:.3g}, the unedited program's"
+            f" from {unedited[0]:.3g} to {unedited[case]:.3g}: it does not depend on that input as it should",
+        )
+    if abs(expected) <= tolerance:
+        judge.check_error(errors[case], unedited[case] + tolerance, where)
+
+
+def warnings(meter: Meter, outputs: Mapping[str, Array], bound: float) -> tuple[str, ...]:
+    """Whether a program that gives the same for all rows would pass, in one line."""
+    counts = {array.shape[0] if array.ndim else 0 for array in outputs.values()}
+    rows = counts.pop()
+    if counts or rows < 2:
+        return ()
+    least = float("inf")
+    for row in np.linspace(0, rows - 1, min(_ROWS, rows)).astype(int):
+        constant = {
+            name: np.broadcast_to(array[row], array.shape).copy() for name, array in outputs.items()
+        }
+        try:
+            least = min(least, meter.error(0, constant, constant, "a constant"))
+        except judge.Fault:
+            continue
+    if not least <= bound:
+        return ()
+    said = (
+        f"A program that gives the same for every row has an error of {least:.3g}, within the {bound:.3g}"
+        " allowed, so results may be worth no more than that: lower the tolerance, or bring data that tells"
+        " more."
+    )
+    return (said,)
