@@ -114,7 +114,7 @@ def _vary_number(value: Any, others: Sequence[Any], way: str, rng: np.random.Gen
     whole = isinstance(value, int | np.integer)
     new: Any
     if way == "redrawn":
-        new = int(rng.integers(low, high + 1)) if whole else float(rng.uniform(low, high))
+        new = low + (int(rng.integers(0, high - low + 1)) if whole else rng.random() * (high - low))
     elif way == "extreme":
         new = low if value == high else high
     else:
