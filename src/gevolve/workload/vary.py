@@ -114,7 +114,8 @@ def _vary_number(value: Any, others: Sequence[Any], way: str, rng: np.random.Gen
     whole = isinstance(value, int | np.integer)
     new: Any
     if way == "redrawn":
-        new = low + (int(rng.integers(0, high - low + 1)) if whole else rng.random() * (high - low))
+        span = float(high - low)
+        new = low + (int(rng.integers(0, int(span) + 1)) if whole else rng.random() * span)
     elif way == "extreme":
         new = low if value == high else high
     else:

@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
-from gevolve.errors import EvaluationError, GevolveError, one_line
+from gevolve.errors import EvaluationError, GevolveError, WorkloadError, one_line
 from gevolve.evaluate.child.main import Problem
 from gevolve.evaluate.child.process import ChildEndedError, OrphanedError
 from gevolve.evaluate.protocol import (
