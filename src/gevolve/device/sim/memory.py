@@ -135,5 +135,7 @@ def shadow(address: int, size: int) -> Array:
 
 def poison(address: int, size: int, pattern: int) -> None:
     """Fill memory with one of the poison patterns."""
-    word = np.array([POISON[pattern]], "<u4").view(np.uint8)
-    view(address, size)[:] = np.resize(word, size)
+    word = np.array([POISON[pattern]], "<u4")
+    memory, whole = view(address, size), size & ~3
+    memory[:whole].view("<u4")[:] = word
+    memory[whole:] = word.view(np.uint8)[: size - whole]
