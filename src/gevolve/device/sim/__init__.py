@@ -19,6 +19,7 @@ from gevolve.device.base import Device, Limits
 from gevolve.device.cost import Cost
 from gevolve.device.nvrtc import OLDEST
 from gevolve.device.sim import host
+from gevolve.device.sim.arguments import MAX_SHARED
 from gevolve.device.sim.buffer import SimBuffer
 from gevolve.device.sim.gpu import SimGpu
 from gevolve.device.sim.hazards import Watch
@@ -147,12 +148,14 @@ class Sim(Device):
             else None
         )
         number = _ORDERS.index(order)
+        most = self._gpu.limits.most_shared if self._gpu else MAX_SHARED
         if check == _VALUES:
             # Whether a value is written is a question for the PTX, whatever the assembler makes of it.
             program = load(artefact, following=True)
-            return SimGpu(program, limits, poison, number, seed, uses=Uses())
+            return SimGpu(program, limits, poison, number, seed, uses=Uses(), most_shared=most)
         watch = Watch(unwritten=has_unset_registers(artefact)) if check == _HAZARDS else None
-        return SimGpu(self._load(artefact), limits, poison, number, seed, clock, watch)
+        program = self._load(artefact)
+        return SimGpu(program, limits, poison, number, seed, clock, watch, most_shared=most)
 
 
 class PtxModel(Sim):

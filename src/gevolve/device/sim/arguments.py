@@ -14,6 +14,8 @@ MAX_THREADS = 1024
 MAX_BLOCK = (1024, 1024, 64)
 MAX_GRID = (2**31 - 1, 65535, 65535)
 MAX_SHARED = 227 << 10
+MAX_STATIC = 48 << 10
+"""Bytes of shared memory that a kernel may declare, on every GPU."""
 
 
 def shape3(what: str, shape: Shape, most: tuple[int, int, int]) -> tuple[int, int, int]:

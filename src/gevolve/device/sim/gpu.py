@@ -41,7 +41,9 @@ class SimGpu:
         clock: Clock | None = None,
         watch: Watch | None = None,
         uses: Uses | None = None,
+        most_shared: int = arguments.MAX_SHARED,
     ) -> None:
+        self._most_shared = most_shared
         self._program = program
         self._limits = limits
         self._pattern = pattern
@@ -79,9 +81,14 @@ class SimGpu:
         threads = arguments.shape3(f"{kernel}: block", block, arguments.MAX_BLOCK)
         _check_limits(kernel, found, threads)
         total = align(found.shared, found.dynamic_align) + shared if shared else found.shared
-        if shared < 0 or total > arguments.MAX_SHARED:
+        if shared < 0 or total > self._most_shared:
             raise LaunchError(
-                f"{kernel} asks for {total} bytes of shared memory; the most is {arguments.MAX_SHARED}"
+                f"{kernel} asks for {total} bytes of shared memory; the most is {self._most_shared}"
+            )
+        if found.shared > arguments.MAX_STATIC:
+            raise LaunchError(
+                f"{kernel} declares {found.shared} bytes of shared memory; the most is "
+                f"{arguments.MAX_STATIC}, and more can only be asked for at launch"
             )
         params = arguments.encode(kernel, found.params, args)
         if self._used.launches >= self._limits.launches:

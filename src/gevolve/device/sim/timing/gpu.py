@@ -64,6 +64,13 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shared_unit: int
     shared_reserved: int = 0
     """Bytes of shared memory that the system takes of every block."""
+    shared_block: int = 0
+    """The most bytes of shared memory that one block may have, if that is less than the SM's."""
+
+    @property
+    def most_shared(self) -> int:
+        """The most bytes of shared memory that one block may have, if its host code asks for them."""
+        return self.shared_block or self.shared - self.shared_reserved
 
 
 class Issue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
