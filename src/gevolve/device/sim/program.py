@@ -15,7 +15,7 @@ from gevolve.device.sim.parse import parse
 from gevolve.device.sim.ptx import SIZES, Float, Instruction, Module, Reloc, Variable
 from gevolve.device.sim.timing.code import Code, code_of
 from gevolve.device.sim.timing.gpu import Gpu
-from gevolve.device.sim.timing.registers import assembled
+from gevolve.device.sim.timing.registers import Registers, assembled
 from gevolve.device.sim.translate import Kernel, translate
 from gevolve.device.sim.translate.callgraph import align
 from gevolve.errors import UnsupportedError
@@ -98,10 +98,14 @@ class Program:
             for name, place in self.places.items()
         ]
 
-    def registers(self, name: str, gpu: Gpu) -> int:
+    def registers(self, name: str, gpu: Gpu) -> Registers:
         """The registers that a thread of a kernel has on a GPU."""
         arch = gpu.machine.arch if gpu.machine else gpu.arch
-        return (assembled(self.ptx, arch).get(name) if arch else None) or self.code(name).need
+        told = assembled(self.ptx, arch).get(name) if arch else None
+        if told:
+            return told
+        need, most = self.code(name).need, gpu.limits.registers_per_thread
+        return Registers(min(need, most), max(0, need - most))
 
     def image(self, base: int) -> bytes:
         """The initial content of all variables when they are placed at `base`."""

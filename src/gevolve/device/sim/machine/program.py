@@ -25,6 +25,7 @@ from gevolve.device.sim.ptx import Variable
 from gevolve.device.sim.timing.code import Code
 from gevolve.device.sim.timing.gpu import Gpu
 from gevolve.device.sim.timing.machine import machine_code
+from gevolve.device.sim.timing.registers import Registers
 from gevolve.device.sim.translate.callgraph import RECURSIVE, align
 from gevolve.device.sim.translate.kernel import BlockInfo
 
@@ -106,9 +107,9 @@ class MachineProgram:
             found = self._compiled[name] = Compiled(engine, address, blocks, sites)
         return found
 
-    def registers(self, name: str, gpu: Gpu) -> int:  # noqa: ARG002  (it was assembled for one)
-        """The registers that a thread of a kernel has."""
-        return self.kernels[name].source.registers
+    def registers(self, name: str, gpu: Gpu) -> Registers:  # noqa: ARG002  (it was assembled for one)
+        """The registers that a thread of a kernel has; what was spilled is in the code."""
+        return Registers(self.kernels[name].source.registers, 0)
 
     def code(self, name: str) -> Code:
         """What the timing model reads of a kernel."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gevolve.device.sim.timing.gpu import Gpu
 from gevolve.device.sim.timing.occupancy import Occupancy, occupancy
 from gevolve.device.sim.timing.portion import portion
+from gevolve.device.sim.timing.registers import Registers
 from gevolve.device.sim.timing.replay import Replay, Timing
 from gevolve.device.sim.timing.trace import ROOM, Trace, is_sampled, l2_of
 
@@ -33,7 +34,7 @@ class _Launch:
     held: Occupancy
     warps_per_block: int
     shared: int
-    registers: int
+    registers: Registers
     warps: int
     trace: Trace
     written: list[tuple[int, int]]
@@ -106,7 +107,7 @@ class Clock:
             self._settle()
         threads = block[0] * block[1] * block[2]
         registers = program.registers(kernel.name, self._gpu)
-        held = occupancy(self._gpu, threads, registers, shared)
+        held = occupancy(self._gpu, threads, registers.number, shared)
         warps = -(-threads // _LANES)
         blocks = grid[0] * grid[1] * grid[2]
         gpu = self._gpu
@@ -153,7 +154,7 @@ class Clock:
         program, kernel = launch.program, launch.kernel
         return Replay(
             launch.gpu,
-            program.code(kernel.name),
+            program.code(kernel.name).spilling(launch.registers.spilled),
             program.compiled(kernel.name).blocks,
             launch.trace,
             launch.held,
@@ -161,7 +162,7 @@ class Clock:
             shared=launch.shared,
             l2=self._l2,
             kernel=kernel.name,
-            registers=launch.registers,
+            registers=launch.registers.number,
             instructions=launch.instructions,
             warps=launch.warps,
             part=launch.gpu.sms / self._gpu.sms,

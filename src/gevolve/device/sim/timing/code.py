@@ -4,15 +4,16 @@ Made once per kernel from its control flow; the runtime reads it as arrays.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
 from gevolve.device.base import Array
 from gevolve.device.sim.flow import SKIP, Block, Flow, results, sources
 from gevolve.device.sim.ptx import SIZES, Instruction
-from gevolve.device.sim.timing.gpu import UNITS, Gpu, machine_of
-from gevolve.device.sim.timing.registers import registers_of
+from gevolve.device.sim.timing.gpu import LINE, UNITS, Class, Gpu, machine_of
+from gevolve.device.sim.timing.registers import pressure_of
 from gevolve.device.sim.translate.emit import Site
 from gevolve.errors import DeviceError
 
@@ -61,6 +62,10 @@ _DOUBLE = {
 }
 _WIDE = {"logic", "add", "extreme", "multiply", "divide", "convert"}
 _HALF = {"f16", "bf16", "f16x2", "bf16x2"}
+_SPILL = "spill"
+"""The class of what moves a value that has no register."""
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +84,44 @@ class Code:
     """How many registers a warp's scoreboard must hold."""
     accesses: Array
     """What each memory site does."""
-    need: int
-    """Registers of a thread, as far as can be told without the machine's own compiler."""
+    pressure: Array
+    """Registers of a thread in each block, as far as can be told without the machine's own compiler."""
     machine: bool = False
     """Whether these are machine instructions, which say themselves when they may issue."""
+
+    @property
+    def need(self) -> int:
+        """Registers of a thread."""
+        return int(self.pressure.max(initial=0))
+
+    def spilling(self, values: int) -> "Code":
+        """The same code if so many values have no register: blocks in which they live move them.
+
+        Each is written to local memory and read back once, which PTX does not show. Machine code does.
+        """
+        over = 2 * np.maximum(self.pressure - (self.need - values), 0)
+        if not values or not over.any():
+            return self
+        spans = self.spans.copy()
+        spans["count"] += over.astype(np.uint32)
+        spans["first"] = np.cumsum(spans["count"]) - spans["count"]
+        # after the last instruction of each block come those that move its values
+        ends = np.repeat((self.spans["first"] + self.spans["count"]).astype(np.intp), over)
+        moved = np.zeros(len(ends), OP)
+        moved["role"], moved["slots"] = ROLES.index("compute"), 1
+        kept: list[int] = np.insert(np.arange(len(self.ops)), ends, -1).tolist()
+
+        def with_moves(values: Sequence[_T], other: _T) -> tuple[_T, ...]:
+            return tuple(values[i] if i >= 0 else other for i in kept)
+
+        return replace(
+            self,
+            ops=np.insert(self.ops, ends, moved),
+            classes=with_moves(self.classes, _SPILL),
+            lines=with_moves(self.lines, (0, 0)),
+            names=with_moves(self.names, _SPILL),
+            spans=spans,
+        )
 
     @property
     def shared(self) -> Array:
@@ -93,7 +132,10 @@ class Code:
     def priced(self, gpu: Gpu) -> Array:
         """The instructions with the latencies of a GPU."""
         ops = self.ops.copy()
-        table = machine_of(gpu).classes if self.machine else gpu.classes
+        table = dict(machine_of(gpu).classes if self.machine else gpu.classes)
+        # a register of a warp is a line of L1, which all schedulers share
+        through = LINE // 32 * gpu.issue.schedulers // gpu.l1.rate
+        table[_SPILL] = Class("memory", gpu.l1.latency, max(1, through))
         kinds = sorted(set(self.classes))
         for kind in kinds:
             if kind not in table:
@@ -207,7 +249,7 @@ def code_of(flows: Sequence[Flow], sites: Sequence[Site]) -> Code:
         np.array(registers or [0], np.uint16),
         max(slots, 1),
         np.array([_access(s.code) for s in sites] or [0], np.int32),
-        registers_of(flows),
+        np.array(pressure_of(flows) or [0], np.int64),
     )
 
 

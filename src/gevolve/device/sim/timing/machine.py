@@ -183,7 +183,7 @@ def machine_code(
         np.zeros(1, np.uint16),
         BOARDS,
         np.array(accesses or [0], np.int32),
-        registers,
+        np.array([registers], np.int64),
         machine=True,
     )
 

@@ -8,6 +8,7 @@ again at no cost: parameters, which are operands in constant memory, and constan
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from gevolve.device import ptxas
 from gevolve.device.sim.flow import Block, Flow, results, sources
@@ -21,21 +22,38 @@ _SPARE = 4
 _TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)", re.MULTILINE)
 
 
+class Registers(NamedTuple):
+    """What a thread of a kernel has."""
+
+    number: int
+    spilled: int
+    """Values that have no register, and wait in local memory."""
+
+
 @lru_cache(maxsize=16)
-def assembled(ptx: str, arch: str) -> Mapping[str, int]:
+def assembled(ptx: str, arch: str) -> Mapping[str, Registers]:
     """The registers of each kernel by `ptxas`, which spills what is more; empty if it cannot tell."""
     target = _TARGET.search(ptx)
     if target and int(target[1]) > int(arch.removeprefix("sm_")):
         ptx = ptxas.retargeted(ptx, arch)
     try:
-        return {name: one.registers for name, one in ptxas.assemble(ptx, arch).kernels.items()}
+        kernels = ptxas.assemble(ptx, arch).kernels.items()
     except (CompileError, DeviceError):
         return {}
+    return {name: Registers(one.registers, -(-one.spill_stores // 4)) for name, one in kernels}
 
 
-def registers_of(flows: Sequence[Flow]) -> int:
-    """An estimate of a thread's 32-bit registers; those of functions that call one another add up."""
-    return sum(max(map(_most(flow), flow.blocks), default=0) for flow in flows) + _SPARE
+def pressure_of(flows: Sequence[Flow]) -> list[int]:
+    """An estimate of a thread's 32-bit registers in each block, flow after flow.
+
+    Those of functions that call one another add up.
+    """
+    blocks = [list(map(_most(flow), flow.blocks)) for flow in flows]
+    most = [max(own, default=0) for own in blocks]
+    others = _SPARE + sum(most)
+    return [
+        others - highest + live for own, highest in zip(blocks, most, strict=True) for live in own
+    ]
 
 
 class _most:  # noqa: N801  (used as a function)
