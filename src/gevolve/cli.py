@@ -18,7 +18,7 @@ from gevolve.analyze.explain import explain
 from gevolve.analyze.inspect import inspect
 from gevolve.analyze.minimize import minimize
 from gevolve.analyze.validate import validate
-from gevolve.errors import GevolveError
+from gevolve.errors import GevolveError, OptionError
 from gevolve.export.scripts import Loader
 from gevolve.export.variant import export
 from gevolve.optimize import optimize, resume
@@ -322,7 +322,7 @@ def calibrate_(
     /,
     *,
     device: str,
-    host: str,
+    host: str = "",
     source: Path | None = None,
     where: str = "",
     sample: int = 0,
@@ -337,11 +337,12 @@ def calibrate_(
     Parameters
     ----------
     measured
-        A cache file of Kernel Tuner or a T4 file, plain or gzipped.
+        A cache file of Kernel Tuner or a T4 file, plain or gzipped; or the folder of a run on a GPU, whose
+        variants are then timed on the model.
     device
         The model to judge, such as sim:a100.
     host
-        How a configuration is launched: a T1 file, or FILE.py with a gevolve.calibrate.Host.
+        How a configuration is launched: a T1 file, or FILE.py with a gevolve.calibrate.Host. A run needs none.
     source
         The kernel that was measured; a T1 file may name it.
     where
@@ -360,20 +361,32 @@ def calibrate_(
     """
     from gevolve.calibrate import plot  # noqa: PLC0415  (only this command needs it)
     from gevolve.calibrate.report import calibrate  # noqa: PLC0415  (only this command needs it)
+    from gevolve.calibrate.runs import calibrate_run  # noqa: PLC0415  (only this command needs it)
 
     with plot.progress() as watch:
-        found = calibrate(
-            measured,
-            host,
-            device,
-            source=source,
-            where=where,
-            sample=sample,
-            seed=seed,
-            workers=workers,
-            compiler=compiler,
-            watch=watch,
-        )
+        if measured.is_dir():
+            if host or source or where:
+                raise OptionError(
+                    "a run says itself what was measured: leave out --host, --source, --where"
+                )
+            found = calibrate_run(
+                measured, device, sample=sample, seed=seed, workers=workers, watch=watch
+            )
+        elif not host:
+            raise OptionError("say how a configuration is launched: --host FILE.json or FILE.py")
+        else:
+            found = calibrate(
+                measured,
+                host,
+                device,
+                source=source,
+                where=where,
+                sample=sample,
+                seed=seed,
+                workers=workers,
+                compiler=compiler,
+                watch=watch,
+            )
     if output:
         output.write_text(plot.page(found))
     _print(found, plot.render(found), json=json)

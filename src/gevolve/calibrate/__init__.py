@@ -10,6 +10,7 @@ from gevolve.calibrate.agreement import Agreement, agreement
 from gevolve.calibrate.host import Configuration, Host
 from gevolve.calibrate.measured import Measured, read_measured
 from gevolve.calibrate.report import Calibration, Point, calibrate
+from gevolve.calibrate.runs import calibrate_run
 
 __all__ = [
     "Agreement",
@@ -20,5 +21,6 @@ __all__ = [
     "Point",
     "agreement",
     "calibrate",
+    "calibrate_run",
     "read_measured",
 ]

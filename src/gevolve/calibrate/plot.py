@@ -46,7 +46,7 @@ def render(found: Calibration) -> RenderableType:
     """The comparison in a terminal."""
     lines = [Text(f"{found.title} on {found.device}", style="bold"), Text()]
     lines += [Text(f"{label:<28}{value}") for label, value in summary(found)]
-    lines += [Text(), *(Text(line, style="cyan") for line in dots(found.points))]
+    lines += [Text(), *(Text(line, style="cyan") for line in dots(found.points, found.unit))]
     for one in found.refused:
         lines.append(Text(f"{one.count} refused: {one.reason}, such as {_named(one.example)}"))
     return Group(*lines)
@@ -74,7 +74,7 @@ def _scale(points: Sequence[Point], pick: str) -> tuple[float, float]:
     return low - room, high + room
 
 
-def dots(points: Sequence[Point]) -> list[str]:
+def dots(points: Sequence[Point], unit: str = "ms") -> list[str]:
     """A log-log scatter in Braille characters, measured times to the right, the model's upwards."""
     if not points:
         return []
@@ -86,9 +86,9 @@ def dots(points: Sequence[Point]) -> list[str]:
         y = int((y1 - math.log(point.model)) / (y1 - y0) * (4 * _ROWS - 1))
         cells[y // 4][x // 2] |= bits[x % 2][y % 4]
     rows = ["│" + "".join(chr(0x2800 + cell) for cell in row) for row in cells]
-    ends = f"{math.exp(x0):.3g} ms", f"{math.exp(x1):.3g} ms measured"
+    ends = f"{math.exp(x0):.3g}", f"{math.exp(x1):.3g} {unit} measured"
     return [
-        f"{math.exp(y1):.3g} ms on the model",
+        f"{math.exp(y1):.3g} {unit} on the model",
         *rows,
         f"└{'─' * _COLUMNS}",
         f" {ends[0]}{ends[1]:>{_COLUMNS - len(ends[0])}}",
@@ -106,11 +106,11 @@ def page(found: Calibration) -> str:
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
         f"<style>{_STYLE}</style><h1>{title}</h1><table>{rows}</table>"
-        f"{svg(found.points)}<ul>{refused}</ul></html>\n"
+        f"{svg(found.points, found.unit)}<ul>{refused}</ul></html>\n"
     )
 
 
-def svg(points: Sequence[Point]) -> str:
+def svg(points: Sequence[Point], unit: str = "ms") -> str:
     """A log-log scatter; the dashed line is where the model's ratio is its median."""
     if not points:
         return ""
@@ -139,14 +139,16 @@ def svg(points: Sequence[Point]) -> str:
         marks.append(f'<text x="{_MARGIN - 8}" y="{y + 4:.1f}" text-anchor="end">{tick:g}</text>')
     for point in points:
         x, y = place(point.measured, point.model)
-        told = f"{_named(point.configuration)}: {point.measured:.4g} ms, model {point.model:.4g} ms"
+        told = (
+            f"{_named(point.configuration)}: {point.measured:.4g}, model {point.model:.4g} {unit}"
+        )
         marks.append(
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"><title>{html.escape(told)}</title></circle>'
         )
     frame = f'<rect class="frame" x="{_MARGIN}" y="{_MARGIN}" width="{inner}" height="{inner}"/>'
     names = (
-        f'<text x="{_SIZE / 2}" y="{_SIZE - 12}" text-anchor="middle">measured, ms</text>'
-        f'<text x="{_MARGIN}" y="{_MARGIN - 14}">model, ms</text>'
+        f'<text x="{_SIZE / 2}" y="{_SIZE - 12}" text-anchor="middle">measured, {unit}</text>'
+        f'<text x="{_MARGIN}" y="{_MARGIN - 14}">model, {unit}</text>'
     )
     return (
         f'<svg viewBox="0 0 {_SIZE} {_SIZE}" width="{_SIZE}">{frame}{names}{"".join(marks)}</svg>'

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -10,13 +11,15 @@ import numpy as np
 from gevolve.calibrate.agreement import Agreement, agreement
 from gevolve.calibrate.expression import evaluate
 from gevolve.calibrate.kerneltuner import KernelTuner
-from gevolve.calibrate.measured import Configuration, Measured, read_measured
+from gevolve.calibrate.measured import Configuration, read_measured
 from gevolve.calibrate.simulate import Plan, clock_of, host_of, simulate_all
 from gevolve.errors import OptionError
 
+Row = TypeVar("Row")
+
 
 class Point(msgspec.Struct, frozen=True):
-    """One configuration, both ways, in milliseconds."""
+    """One configuration, both ways, in milliseconds or as a share of the unedited program's time."""
 
     configuration: Configuration
     measured: float
@@ -43,6 +46,8 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     """Configurations of the file that had no time on the GPU either."""
     left_out: int = 0
     """Configurations that were not sampled, or that `where` excludes."""
+    unit: str = "ms"
+    """What both times are counted in."""
 
 
 Watch = Callable[[int, int, Configuration], None]
@@ -110,7 +115,7 @@ def compare(points: Sequence[Point]) -> Agreement:
     return agreement([p.measured for p in points], [p.model for p in points])
 
 
-def draw(rows: Sequence[Measured], sample: int, seed: int) -> list[Measured]:
+def draw(rows: Sequence[Row], sample: int, seed: int) -> list[Row]:
     """So many rows, in the order of the file; all of them if `sample` is 0."""
     if not sample or sample >= len(rows):
         return list(rows)
