@@ -44,17 +44,22 @@ def same(one, other) -> bool:
     return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=equal_nan)
 
 
-def check_suite(name):
+def check_suite(name, arch=ARCH):
     workload, ptx = built(name)
     case = workload.case(np.random.default_rng(1), "search")
     want, _ = outputs(Sim(), workload, ptx, case)
-    got, _ = outputs(Sim(arch=ARCH), workload, ptx, case)
+    got, _ = outputs(Sim(arch=arch), workload, ptx, case)
     assert same(got, want)
 
 
 @pytest.mark.parametrize("name", TUNED)
 def test_suite(name):
     check_suite(name)
+
+
+@pytest.mark.parametrize("arch", ["sm_86", "sm_89", "sm_90"])
+def test_later_architectures(arch):
+    check_suite("reduction", arch)
 
 
 @pytest.mark.slow
