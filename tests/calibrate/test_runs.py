@@ -21,20 +21,21 @@ extern "C" __global__ void smooth(float *out, const float *in, int n) {
 }
 """
 WORKLOAD = """
+import gevolve
 import numpy as np
-from gevolve.workload.kernel import KernelWorkload
 
-class Smooth(KernelWorkload):
+
+class Smooth(gevolve.KernelWorkload):
     source = "smooth.cu"
 
-    def cases(self, split, rng):
-        return [4096]
+    def case(self, rng, size):
+        return gevolve.Case(given=rng.random(4096 if size == "search" else 5120, np.float32))
 
-    def run(self, gpu, n):
-        given = np.linspace(0, 1, n, dtype=np.float32)
+    def run(self, gpu, case):
+        n = case.given.size
         out = gpu.zeros(n)
-        gpu.launch("smooth", n // 128, 128, out, gpu.array(given), np.int32(n))
-        return {"out": out.get()}
+        gpu.launch("smooth", n // 128, 128, out, gpu.array(case.given), np.int32(n))
+        return out.get()
 """
 
 

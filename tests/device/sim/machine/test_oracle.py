@@ -57,9 +57,12 @@ def test_suite(name):
     check_suite(name)
 
 
-@pytest.mark.parametrize("arch", ["sm_86", "sm_89", "sm_90"])
-def test_later_architectures(arch):
-    check_suite("reduction", arch)
+@pytest.mark.parametrize(
+    ("name", "arch"),
+    [("reduction", "sm_86"), ("reduction", "sm_89"), ("papers/alignment", "sm_90")],
+)
+def test_later_architectures(name, arch):
+    check_suite(name, arch)
 
 
 @pytest.mark.slow

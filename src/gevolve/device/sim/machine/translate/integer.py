@@ -244,18 +244,18 @@ def join(
 
 @opcode("IMNMX", "UIMNMX", "VIMNMX", "VIMNMX3")
 def extreme(e: Emitter, code: Instruction) -> None:
-    """The least of two or three where the predicate holds, else the greatest."""
+    """The least of two or three where the predicate holds, else the greatest; with RELU no less than 0."""
     to, *sources, which = code.operands
-    kind = code.modifiers[0] if code.modifiers else "S32"
-    if kind not in {"U32", "S32", "U16x2", "S16x2"} or len(code.modifiers) > 1:
+    kind, *rest = [m for m in code.modifiers if m != "RELU"] or ["S32"]
+    if kind not in {"U32", "S32", "U16x2", "S16x2"} or rest:
         raise e.unsupported()
     sign, least = kind[0].lower(), e.truth(which)
+    of = _of_halves if kind.endswith("x2") else _extreme
     value, *others = (e.integer(x) for x in sources)
     for other in others:
-        if kind.endswith("x2"):
-            value = _of_halves(e, value, other, sign, least)
-        else:
-            value = _extreme(e, value, other, sign, least)
+        value = of(e, value, other, sign, least)
+    if "RELU" in code.modifiers:
+        value = of(e, value, "0", sign, "false")
     e.write(target(e, to), value)
 
 
