@@ -330,6 +330,7 @@ def calibrate_(
     workers: int = 1,
     compiler: Literal["clang", "nvrtc"] = "clang",
     output: Path | None = None,
+    trust: Trust = False,
     json: Json = False,
 ) -> None:
     """Compare a model with measured times, to see whether it ranks configurations as a GPU does.
@@ -370,7 +371,13 @@ def calibrate_(
                     "a run says itself what was measured: leave out --host, --source, --where"
                 )
             found = calibrate_run(
-                measured, device, sample=sample, seed=seed, workers=workers, watch=watch
+                measured,
+                device,
+                sample=sample,
+                seed=seed,
+                workers=workers,
+                trust=trust,
+                watch=watch,
             )
         elif not host:
             raise OptionError("say how a configuration is launched: --host FILE.json or FILE.py")

@@ -27,6 +27,7 @@ def calibrate_run(
     sample: int = 0,
     seed: int = 0,
     workers: int = 1,
+    trust: bool = False,
     watch: Watch | None = None,
 ) -> Calibration:
     """Time the variants of a run on a model and compare; `sample` of them, or all.
@@ -34,7 +35,7 @@ def calibrate_run(
     Variants with the same code count once, and the unedited program is always among them.
     """
     clock_of(device)
-    with Run.open(folder) as run:
+    with Run.open(folder, trust=trust) as run:
         if run.config.device == device:
             raise OptionError(f"{folder}: this run was timed on {device} itself; choose another")
         unedited, *others = _distinct(run)
