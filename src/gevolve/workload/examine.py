@@ -51,19 +51,17 @@ def _digest(cases: list[Case]) -> str:
 
 def _feed(digest: Any, value: Any) -> None:
     """Add a value to a hash: numbers, texts, arrays, and trees of them; of others, the type."""
-    digest.update(f"{type(value).__name__};".encode())
-    if isinstance(value, np.ndarray):
-        array: Any = value
-        digest.update(f"{array.dtype}{array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).tobytes() if array.dtype != object else b"")
-    elif isinstance(value, Mapping):
-        tree: Mapping[Any, Any] = value
-        for key, inner in tree.items():
+    kind: type = type(value)
+    digest.update(f"{kind.__name__};".encode())
+    if issubclass(kind, np.ndarray):
+        digest.update(f"{value.dtype}{value.shape}".encode())
+        digest.update(np.ascontiguousarray(value).tobytes() if value.dtype != object else b"")
+    elif issubclass(kind, Mapping):
+        for key, inner in value.items():
             digest.update(f"{key!r}:".encode())
             _feed(digest, inner)
-    elif isinstance(value, list | tuple):
-        items: Any = value
-        for inner in items:
+    elif issubclass(kind, list | tuple):
+        for inner in value:
             _feed(digest, inner)
-    elif isinstance(value, bool | int | float | complex | str | bytes | np.generic):
+    elif issubclass(kind, bool | int | float | complex | str | bytes | np.generic):
         digest.update(repr(value).encode())
