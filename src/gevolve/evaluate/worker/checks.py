@@ -6,7 +6,7 @@ unedited program does, and no more. During a search that is done on the smallest
 checked on every case.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gevolve.device.base import Device, Hazard, Limits, Usage
@@ -196,7 +196,18 @@ def learn(
                 failed.setdefault(name, f"{fault.verdict}: {fault.detail}")
         if len(left) == asked:  # it cannot even be prepared
             break
-    return Checks(problem, tuple(cases), growth, failed=failed)
+    return Checks(problem, tuple(map(_alike(cases), cases)), growth, failed=failed)
+
+
+def _alike(
+    cases: Sequence[Mapping[str, Check]],
+) -> Callable[[Mapping[str, Check]], Mapping[str, Check]]:
+    """What changes the rounding on one case may do so on any, though there it happened not to."""
+    rounds = {name for checks in cases for name, check in checks.items() if not check.exact}
+    return lambda checks: {
+        name: replace(check, exact=check.exact and name not in rounds)
+        for name, check in checks.items()
+    }
 
 
 def _patient(usage: Usage) -> Limits:
