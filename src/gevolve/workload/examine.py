@@ -51,7 +51,7 @@ def _digest(cases: list[Case]) -> str:
 
 def _feed(digest: Any, value: Any) -> None:
     """Add a value to a hash: numbers, texts, arrays, and trees of them; of others, the type."""
-    kind: type[Any] = type(value)
+    kind: type[Any] = value.__class__
     digest.update(f"{kind.__name__};".encode())
     if issubclass(kind, np.ndarray):
         digest.update(f"{value.dtype}{value.shape}".encode())
