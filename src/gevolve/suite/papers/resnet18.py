@@ -28,7 +28,7 @@ class ResNet18(KernelWorkload):
     """
 
     source = "resnet18.cu"
-    rounding: ClassVar[float] = 0.0
+    rounding: ClassVar[float | None] = 0.0
     search_cases = 1
 
     def images(self) -> Images:
