@@ -26,7 +26,7 @@ cvt.u64.u32 %w3, %x2; st.global.u64 [%o+16], %w3; st.global.u64 [%o+24], %w0; cv
 st.global.f64 [%o+32], %d; ld.param.f64 %d, [f]; st.global.f64 [%o+40], %d; st.global.v2.u64 [%o+48], {{%w1, %w2}};
 ret;
 }}
-.visible .shared .align 16 .b8 big[160000];
+.visible .shared .align 16 .b8 big[40000];
 .visible .entry hungry(.param .u64 a) {{ .reg .b32 %x; ld.shared.u32 %x, [big]; ret; }}
 """
 
@@ -89,8 +89,8 @@ def test_shapes(gpu):
 
 def test_shared_memory_is_limited(gpu):
     a = gpu.zeros(1)
-    gpu.launch("hungry", 1, 1, a, shared=70000)
-    refused(gpu, "asks for .* shared memory; the most is 232448", "hungry", 1, 1, a, shared=80000)
+    gpu.launch("hungry", 1, 1, a, shared=190000)
+    refused(gpu, "asks for .* shared memory; the most is 232448", "hungry", 1, 1, a, shared=200000)
     refused(gpu, "shared memory", "small", 1, 1, a, shared=-1)
 
 
