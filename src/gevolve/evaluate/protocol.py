@@ -60,7 +60,7 @@ class Prepare(msgspec.Struct, frozen=True, tag=True):
     split: Split
 
 
-class Job(msgspec.Struct, frozen=True, tag=True):
+class Job(msgspec.Struct, frozen=True, tag=True, omit_defaults=True):
     """Judge one patch. `known` holds what other workers found since the last job."""
 
     number: int
