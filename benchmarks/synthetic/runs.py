@@ -10,6 +10,7 @@ import numpy as np
 
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Edit, Patch
+from gevolve.run import sources
 from gevolve.run.config import Config
 from gevolve.run.findings import (
     EditPair,
@@ -42,7 +43,8 @@ class Maker:
     """Draws a search step by step: patches that grow, verdicts that get better."""
 
     def __init__(self, seed=1, tolerance=0.05):
-        self.program = locate("tuned/pathfinder").load()
+        self.workload = locate("tuned/pathfinder")
+        self.program = self.workload.load()
         self.rng = np.random.default_rng(seed)
         self.tolerance = tolerance
         self.pool = [(1.0, Patch())]
@@ -55,6 +57,7 @@ class Maker:
             folder, config(tolerance=self.tolerance, **changes),
             self.program.digest, self.program.text,
         )  # fmt: skip
+        store.set(sources.NAME, sources.record(self.workload, self.program.text))
         store.set("bound", self.tolerance)
         store.set("cases", ["Case(wall=int32[24, 505], height=9)"])
         store.add([(Patch(), Evaluation(verdict=Verdict.OK, time=TIME, error=0.0), -1)])

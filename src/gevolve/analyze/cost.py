@@ -5,6 +5,8 @@ run once more, on the largest search case, and their launches added up by kernel
 of its best variant, so that a view of it need not run anything.
 """
 
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Self
 
@@ -97,7 +99,8 @@ def _costs(run: Run, variant: str) -> Costs:
 
         def work(gpu: Gpu) -> None:
             nonlocal usage
-            workload.run(gpu, case)
+            with redirect_stdout(sys.stderr):  # what the user's code prints is no result
+                workload.run(gpu, case)
             usage = gpu.usage(timed=False)
 
         try:
