@@ -109,7 +109,7 @@ def test_no_view_praises_what_is_not_validated_or_failed(tmp_path, capsys):
     folder = make(tmp_path / "r", BY_ROTE)
     for _ in range(2):
         result = gevolve.summarize(folder)
-        live = Progress("Puzzle", "puzzle", 1, (100, 60.0), "searching", 9, front=result.front)
+        live = Progress("Puzzle", "puzzle", 1, (100, 60.0), "searching", front=result.front)
         for more in ([], ["--json"], ["--variant", "v1"]):
             assert command("show", folder, *more) == 0
         views = [capsys.readouterr().out, shown(summary(result)), shown(panel(live)), result.json()]
