@@ -80,10 +80,11 @@ class Disturbed:
             words = ["run", "saxpy.py", "--out", str(self.folder), "--seed", "5"]
             words += ["--evals", str(self.evals), "--workers", "2", "--population", "16"]
             words += ["--device", "ptx:p100"]
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "gevolve", *words, "--json"],
-            cwd=self.place, stdout=subprocess.DEVNULL, stderr=(self.place / "log").open("ab"),
-        )  # fmt: skip
+        with (self.place / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "gevolve", *words, "--json"],
+                cwd=self.place, stdout=subprocess.DEVNULL, stderr=log,
+            )  # fmt: skip
 
     @property
     def running(self) -> bool:

@@ -42,9 +42,13 @@ def test_an_overfitted_lineage_is_struck_and_an_honest_gain_is_found(tmp_path):
     assert "case " in said
     assert json.loads(result.json())["struck"]["failed"] == result.struck.failed
     with Run.open(tmp_path / "run") as run:
-        kept = [Patch.parse(text) for text in run.store.last_generation().state["population"]]
-    assert not any(edit.kind == "crib" for patch in kept for edit in patch), (
-        "it breeds from honest ones"
+        state = run.store.last_generation().state
+    kept, gone = (
+        [set(Patch.parse(text)) for text in state[key]] for key in ("population", "struck")
+    )
+    assert gone
+    assert not any(one <= other for one in gone for other in kept), (
+        "nothing builds on what was struck"
     )
 
 

@@ -96,6 +96,7 @@ class Loop:
         self._store.set("status", "stopped")  # what it is if this process is killed
         self._judging = True
         complete = self._generations(evaluator)
+        self._keep_nodes(evaluator, at_once=True)
         self._stop.set()  # what comes now checks what was found: a Ctrl-C ends that at once
         return complete
 
@@ -211,10 +212,11 @@ class Loop:
         finally:
             keep()
 
-    def _keep_nodes(self, evaluator: Evaluator) -> None:
+    def _keep_nodes(self, evaluator: Evaluator, *, at_once: bool = False) -> None:
         """Keep what the nodes of a cluster have done where other processes find it, now and then."""
         now = time.monotonic()
-        if now >= self._next_nodes and (evaluator.nodes or self._progress.nodes):
+        due = at_once or now >= self._next_nodes
+        if due and (evaluator.nodes or self._progress.nodes):
             self._next_nodes = now + NODES
             self._progress.nodes = evaluator.nodes
             self._store.set("nodes", evaluator.nodes)

@@ -23,6 +23,11 @@ def compare_with_nvcc(run: Run, evaluator: Evaluator) -> None:
     """Once in a run, have nvcc's build of its source judged on the search cases."""
     if run.findings.nvcc != NvccBuild():
         return
+    baseline = evaluator.prepare("search")
+    if not baseline.deterministic:  # such a device is for workers to open
+        why = f"only devices whose times repeat are compared with nvcc, not {run.config.device}"
+        run.findings.nvcc = NvccBuild(why=why)
+        return
     try:
         built = nvcc_build(run.workload, run.device)
     except GevolveError as error:  # no such device in this process
@@ -32,10 +37,9 @@ def compare_with_nvcc(run: Run, evaluator: Evaluator) -> None:
         return
     run.findings.nvcc_artefact = built.ptx
     run.findings.nvcc = NvccBuild(version=built.version)
-    unedited = evaluator.prepare("search").evaluation
     evaluator.submit("nvcc", Patch(), artefact=built.ptx)
     for _, evaluation in evaluator.results():
-        keep_judged(run, "search", evaluation, unedited)
+        keep_judged(run, "search", evaluation, baseline.evaluation)
 
 
 def keep_judged(run: Run, split: Split, mine: Evaluation, unedited: Evaluation) -> None:
