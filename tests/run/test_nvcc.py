@@ -1,16 +1,18 @@
 """nvcc's build beside our own: how it is judged, and when a gain is none."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 import gevolve
 from gevolve.device.registry import open_device
 from gevolve.evaluate.pool import Pool
+from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Patch
 from gevolve.run import claim
 from gevolve.run.findings import Interval, NvccBuild
-from gevolve.run.nvcc import nvcc_build
+from gevolve.run.nvcc import keep_judged, nvcc_build
 from gevolve.workload.locate import locate
 
 SOURCE = """extern "C" __global__ void squares(const float *x, float *y, int n) {
@@ -113,6 +115,13 @@ def test_an_artefact_of_another_compiler_is_judged_in_place_of_the_patchs_own():
     assert found["same"].time == unedited.time
     assert found["broken"].verdict == "wrong"
     assert found["garbage"].verdict == "compile"
+
+
+def test_cases_that_are_not_timed_say_nothing_of_it():
+    findings = SimpleNamespace(nvcc=NvccBuild(version="13.0"), drop_nvcc=pytest.fail)
+    run = SimpleNamespace(findings=findings)
+    keep_judged(run, "varied", Evaluation(verdict=Verdict.OK), Evaluation(verdict=Verdict.OK))
+    assert findings.nvcc == NvccBuild(version="13.0")
 
 
 def exactly(value):

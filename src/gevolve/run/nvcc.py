@@ -45,8 +45,9 @@ def compare_with_nvcc(run: Run, evaluator: Evaluator) -> None:
 def keep_judged(run: Run, split: Split, mine: Evaluation, unedited: Evaluation) -> None:
     """Take note of nvcc's build on a split; one that fails is nothing to compare with."""
     findings = run.findings
-    if mine.ok and mine.time and unedited.time:
-        findings.nvcc = findings.nvcc.on(split, mine.time / unedited.time)
+    if mine.ok:
+        if mine.time and unedited.time:  # some cases are not timed
+            findings.nvcc = findings.nvcc.on(split, mine.time / unedited.time)
         return
     why = f"nvcc's build is judged {mine.verdict} on the {split} cases"
     why += f" ({mine.detail})" if mine.detail else ""
