@@ -198,12 +198,18 @@ class Crew:
         """What live views show, so many seconds after the last time."""
         for node in self.nodes.values():
             status = node.status
-            status.workers = sum(bool(hand.ready) for hand in self.hands if hand.node is node)
-            if status.workers and not self._is_out(node):
-                status.state = "working"
             now = (status.evaluations - node.shown) / max(1e-3, seconds)
             node.shown = status.evaluations
             status.rate = 0.8 * status.rate + 0.2 * now if status.rate else now
+        return self.counted()
+
+    def counted(self) -> list[NodeStatus]:
+        """The nodes, with how many actors of each are at work."""
+        for node in self.nodes.values():
+            status = node.status
+            status.workers = sum(bool(hand.ready) for hand in self.hands if hand.node is node)
+            if status.workers and not self._is_out(node):
+                status.state = "working"
         return [node.status for node in self.nodes.values()]
 
     def _only(self, node: Node) -> Any:

@@ -20,6 +20,7 @@ from gevolve.evaluate.dispatcher.messages import (
     Batch,
     FromActor,
     FromDispatcher,
+    Status,
     decode_answer,
     encode,
     refusal,
@@ -259,6 +260,8 @@ class Session:
 
     def _finish(self, task: Task, evaluation: Evaluation) -> None:
         if self._open.pop(task.job.number, None) is not None:
+            if not self._open:  # before the last one, so that who has it knows who did what
+                self._send(Status(self._crew.counted(), self.ahead))
             self._send(Judged(task.job.number, evaluation))
 
     def _learn(self, split: Split, evaluation: Evaluation) -> None:
