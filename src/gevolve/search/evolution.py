@@ -38,6 +38,7 @@ from gevolve.search.individual import (
 from gevolve.search.mutation import append, mutate
 from gevolve.search.opening import Opening, OpeningState
 from gevolve.search.settings import Settings
+from gevolve.search.state import read_state
 
 TRIES = 20
 """How often a child that was judged before is changed again before it is given up."""
@@ -231,12 +232,7 @@ class Nsga2Search(Search):
         judged: Iterable[tuple[Patch, Evaluation]],
     ) -> Self:
         """Go on from a state, given what was told until then, in any order."""
-        try:
-            past = msgspec.convert(state, State)
-        except msgspec.ValidationError as error:
-            raise StoreError(
-                f"the run's last generation cannot be read ({error}); start a new run"
-            ) from None
+        past = read_state(state, State)
         search = cls(replace(problem, seed=past.seed), settings)
         search._struck = {(patch := Patch.parse(text)): essence(patch) for text in past.struck}
         alive = {"": search._unedited}

@@ -13,11 +13,11 @@ from typing import Any, ClassVar, Self
 
 import msgspec
 
-from gevolve.errors import StoreError
 from gevolve.evaluate.verdict import Evaluation
 from gevolve.patch import Patch
 from gevolve.search.base import Problem, Search
 from gevolve.search.settings import Settings
+from gevolve.search.state import read_state
 
 GUESTS = 3
 """How many variants an island sends at each exchange."""
@@ -100,12 +100,7 @@ class Islands(Search):
         judged: Iterable[tuple[Patch, Evaluation]],
     ) -> Self:
         """Go on from a state, given what was told until then, in any order."""
-        try:
-            past = msgspec.convert(state, State)
-        except msgspec.ValidationError as error:
-            raise StoreError(
-                f"the run's last generation cannot be read ({error}); start a new run"
-            ) from None
+        past = read_state(state, State)
         everything = list(judged)
         search = cls(problem, settings)
         search._rounds = past.rounds
