@@ -82,5 +82,7 @@ def _judged(run: Run, artefact: bytes) -> list[str]:
             if not found.ok or not found.time or not unedited.time:
                 why = f"{found.verdict}{f' ({found.detail})' if found.detail else ''}"
                 raise DeviceError(f"as source it is {why} on the {split} cases; {_INSTEAD}")
-            told.append(f"as source: {unedited.time / found.time:.2f}x on the {split} cases")
+            told.append(
+                f"as source: {unedited.time / found.time:.2f}x on the {split} cases, beside gevolve's unedited build"
+            )
     return told
