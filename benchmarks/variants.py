@@ -9,7 +9,7 @@ Every variant is built, run as PTX and run as machine code, each time anew: noth
 import os
 from collections import Counter, defaultdict
 
-from benchmarks.synthetic.both import Pair, pairs
+from benchmarks.synthetic.both import ALIKE, Pair, pairs
 from gevolve.run.claim import does_less
 
 WORKLOADS = (
@@ -52,7 +52,7 @@ def main() -> None:
         totals["same machine code, another time"] += len(unlike_times([unedited, *found]))
         print(f"{name:20} {dict(agreed.most_common())}", flush=True)
         for one in found:
-            if one.agreement not in {"same outputs", "stopped alike"}:
+            if one.agreement not in ALIKE:
                 print(f"  {one.agreement}: {one.patch}: {one.difference}", flush=True)
     print()
     for what, number in totals.most_common():

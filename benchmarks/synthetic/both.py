@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from gevolve.device.base import Limits, Stopped
+from gevolve.device.base import UNSURE, Limits, Stopped
 from gevolve.device.sim import Sim
 from gevolve.errors import GevolveError
 from gevolve.evaluate.protocol import named_arrays
@@ -19,6 +19,7 @@ from gevolve.workload.base import Array
 from gevolve.workload.locate import locate
 
 SECONDS = 60
+ALIKE = ("same outputs", "stopped alike")
 _FREE = re.compile(rb"(?<![.\w])(add|sub|mul)\.((?:ftz\.)?(?:sat\.)?f(?:32|64))\b")
 
 
@@ -45,9 +46,13 @@ class Pair(msgspec.Struct, frozen=True):
     unlike: str = ""
     """Where outputs are not the same bit for bit."""
     fingerprint: str = ""
+    hazard: str = ""
+    """What the checks stop it for, if the two differ: it races, say, and may give anything."""
 
     @property
     def agreement(self) -> str:
+        if self.hazard:
+            return "undefined, and caught"
         if not self.ptx.ok and not self.machine.ok:
             same = self.ptx.stopped == self.machine.stopped
             return "stopped alike" if same else "stopped otherwise"
@@ -62,7 +67,7 @@ class Pair(msgspec.Struct, frozen=True):
             (one.stopped and f"{one.stopped}: {one.why}") or "runs"
             for one in (self.ptx, self.machine)
         )
-        return self.unlike or "PTX {}; machine code {}".format(*ways)
+        return self.hazard or self.unlike or "PTX {}; machine code {}".format(*ways)
 
 
 def unlike(want: Mapping[str, Array], got: Mapping[str, Array]) -> str:
@@ -83,13 +88,16 @@ def exact(ptx: bytes) -> bytes:
 
 
 def run(
-    device: Sim, ptx: bytes, workload: Any, case: Any, limits: Limits
+    device: Sim, ptx: bytes, workload: Any, case: Any, limits: Limits, check: str | None = None
 ) -> tuple[Outcome, dict[str, Array]]:
     """Run a workload on an artefact; whatever stops it is an outcome."""
     try:
-        with closing(device.open(ptx, limits)) as gpu:
+        with closing(device.open(ptx, limits, check=check)) as gpu:
             outputs = named_arrays(workload.run(gpu, case))
             used = gpu.usage()
+            hazard = next((h for h in used.hazards if check and h.kind != UNSURE), None)
+            if hazard is not None:
+                return Outcome(hazard.kind, f"{hazard.kernel}: {hazard.detail}"), {}
             return Outcome(time=used.time, work=used.work), outputs
     except Stopped as stopped:
         return Outcome(stopped.verdict, str(stopped)), {}
@@ -115,7 +123,16 @@ def pairs(name: str, machine: str, count: int, seed: int = 1) -> tuple[Pair, lis
         (one, want), (other, got) = (run(d, ptx, workload, case, limits) for d in devices)
         fingerprint = devices[1].fingerprint(ptx) if other.ok else ""
         found = unlike(want, got) if one.ok and other.ok else ""
-        return Pair(str(patch), one, other, found, fingerprint)
+        pair = Pair(str(patch), one, other, found, fingerprint)
+        if pair.agreement in ALIKE:
+            return pair
+        checked = (
+            run(device, ptx, workload, case, limits, check)[0]
+            for device in devices
+            for check in Sim.checks[:2]
+        )
+        hazard = next((f"{o.stopped}: {o.why}" for o in checked if not o.ok), "")
+        return msgspec.structs.replace(pair, hazard=hazard)
 
     unedited = apart(lambda: judge(Patch()))
     assert unedited is not None

@@ -14,13 +14,16 @@ import msgspec
 
 from gevolve.device.base import Gpu, Limits, Stopped, Usage
 from gevolve.device.cost import KernelCost
-from gevolve.errors import EvaluationError, GevolveError, OptionError, one_line
+from gevolve.errors import EvaluationError, GevolveError, OptionError, SourceError
 from gevolve.ir.llvm.names import demangle
 from gevolve.run.run import Run, opened
+from gevolve.system.confine import confine
+from gevolve.system.limited import limited
 
 _KEPT = "costs"
 _MODELS = ("sim:", "ptx:")
 """How the names of devices begin that model a GPU."""
+_SECONDS = 600.0
 
 
 class Costs(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +68,7 @@ def costs(run: Run | str | Path, variant: str | None = None) -> Costs:
             best = mine.summary().best
             variant = best.id if best else "v0"
         mine.variant(variant)
-        return kept_costs(mine, variant).costs or _costs(mine, variant)
+        return kept_costs(mine, variant).costs or _costs_apart(mine, variant)
 
 
 def kept_costs(run: Run, variant: str) -> KeptCosts:
@@ -79,13 +82,28 @@ def keep_costs(run: Run) -> None:
     if best is None or kept_costs(run, best.id) is not _NOT_KEPT:
         return
     try:
-        found = KeptCosts(_costs(run, best.id))
+        found = KeptCosts(_costs_apart(run, best.id))
     except GevolveError as error:
         found = KeptCosts(obstacle=str(error))
-    except Exception as error:  # noqa: BLE001  (the workload's code may raise anything)
-        found = KeptCosts(obstacle=one_line(error))
     known = run.store.get(_KEPT, dict[str, KeptCosts], {})
     run.store.set(_KEPT, {**known, best.id: found})
+
+
+def _costs_apart(run: Run, variant: str) -> Costs:
+    """The costs of a variant, worked out in a confined fork: it may crash, hang or take all memory."""
+    device = run.device
+
+    def work() -> bytes:
+        confine(device.writes, device.sockets)
+        return msgspec.msgpack.encode(_costs(run, variant))
+
+    try:
+        data = limited(
+            work, variant, seconds=_SECONDS, ended="its run ended", late="it was not done"
+        )
+    except SourceError as why:
+        raise EvaluationError(f"its costs cannot be worked out here ({why})") from None
+    return msgspec.msgpack.decode(data, type=Costs)
 
 
 def _costs(run: Run, variant: str) -> Costs:

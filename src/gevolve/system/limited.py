@@ -39,19 +39,29 @@ class _Answer(msgspec.Struct):
     message: str = ""
 
 
-def limited(work: Callable[[], bytes], what: str, *, seconds: float = SECONDS) -> bytes:
+def limited(
+    work: Callable[[], bytes],
+    what: str,
+    *,
+    seconds: float = SECONDS,
+    ended: str = "nests too deep, or is damaged: its reader ended",
+    late: str = "too large or too tangled: not read",
+) -> bytes:
     """The result of `work`, done in a fork; raises what it raises, and `SourceError` if it fails.
 
-    `what` is what is being read, as an error names it.
+    `what` is what is being read, as an error names it; `ended` and `late` say what it means if the fork
+    ends with a signal, or not in time.
     """
     with os.fdopen(os.memfd_create("said"), "r+b") as said:
-        result = _in_a_fork(work, what, seconds, said.fileno())
+        result = _in_a_fork(work, seconds, said.fileno(), f"{what}: {ended}", f"{what}: {late}")
         said.seek(0)
         sys.stderr.write(printable(said.read().decode(errors="replace")))
     return result
 
 
-def _in_a_fork(work: Callable[[], bytes], what: str, seconds: float, said: int) -> bytes:
+def _in_a_fork(
+    work: Callable[[], bytes], seconds: float, said: int, ended: str, late: str
+) -> bytes:
     """As `limited`; what the fork, or a library that crashes in it, writes to stderr goes to `said`."""
     read, write = os.pipe()
     parent = os.getpid()
@@ -62,23 +72,21 @@ def _in_a_fork(work: Callable[[], bytes], what: str, seconds: float, said: int) 
         os.dup2(said, 2)
         _be_the_fork(work, parent, read, write, seconds)
     os.close(write)
-    data, late = b"", True
+    data, overdue = b"", True
     try:
-        data, late = _receive(read, time.monotonic() + seconds)
+        data, overdue = _receive(read, time.monotonic() + seconds)
     finally:
         os.close(read)
         if not _has_ended(pid, 1.0 if data else 0.1):
             os.kill(pid, signal.SIGKILL)
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    if late or status == -signal.SIGXCPU:
-        raise SourceError(f"{what}: too large or too tangled: not read after {seconds:g} s")
+    if overdue or status == -signal.SIGXCPU:
+        raise SourceError(f"{late} after {seconds:g} s")
     try:
         answer = msgspec.msgpack.decode(data, type=_Answer)
     except msgspec.DecodeError:
         how = signal.Signals(-status).name if status < 0 else f"status {status}"
-        raise SourceError(
-            f"{what}: nests too deep, or is damaged: its reader ended with {how}"
-        ) from None
+        raise SourceError(f"{ended} with {how}") from None
     if answer.kind:
         raise getattr(errors, answer.kind)(answer.message)
     return answer.result
