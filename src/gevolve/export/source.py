@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gevolve.errors import CompileError, DeviceError, OptionError, WorkloadError
+from gevolve.device.nvrtc.apart import compile_apart
+from gevolve.errors import CompileError, DeviceError, GevolveError, OptionError, WorkloadError
 from gevolve.export.made import Made
 from gevolve.ir.llvm.program import LlvmProgram
 from gevolve.ir.llvm.ptx_process import ptx_for
@@ -15,7 +18,12 @@ from gevolve.patch import Patch
 from gevolve.workload.kernel import KernelWorkload
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from gevolve.evaluate.evaluator import Evaluator
+    from gevolve.evaluate.verdict import Evaluation
     from gevolve.export.made import Source
+    from gevolve.ir.llvm.source_form import SourceForm
     from gevolve.run.run import Run
     from gevolve.workload.base import Split
 
@@ -43,24 +51,48 @@ def diff(source: Source) -> Made:
     if path.suffix != ".cu":
         raise OptionError(f"{path.name} is no CUDA source; {_INSTEAD}")
     try:
-        form = program.source_form(source.patch, path.read_text(), path.name)
+        text = path.read_text()
     except (OSError, UnicodeDecodeError) as error:
         raise WorkloadError(f"{path} cannot be read: {error}") from None
+    form = program.source_form(source.patch, text, path.name)
     if not form.words:
         why = form.left[0] if form.left else "it has no edits"
         raise OptionError(f"nothing of it can be written in {path.name} ({why}); {_INSTEAD}")
-    judged = _judged(run, _compiled(form.text, workload))
-    notes = [*form.words, *(f"left out: {edit}" for edit in form.left), *judged]
+    with run.evaluator(workers=1) as evaluator:
+        form, told = _right(program, source.patch, form, lambda one: _judged(run, evaluator, one))
+    notes = [*form.words, *(f"left out: {edit}" for edit in form.left), *told]
     return Made(form.diff.encode(), notes=notes)
 
 
+def _right(
+    program: LlvmProgram, patch: Patch, form: SourceForm, judge: Callable[[str], list[str]]
+) -> tuple[SourceForm, list[str]]:
+    """The form, or if it is wrong as source, the first that is right with one condition left as it is.
+
+    Which way a condition goes is read off the source, and it may decide more there than in the program.
+    """
+    try:
+        return form, judge(form.text)
+    except DeviceError:
+        for edit in patch:
+            if edit.kind != "operand":
+                continue
+            rest = Patch(tuple(other for other in patch if other != edit))
+            less = program.source_form(rest, form.source, form.file)
+            if not less.words or less.text == form.text:
+                continue
+            try:
+                told = judge(less.text)
+            except DeviceError:
+                continue
+            why = f"{program.describe(edit).sentence}: as source it is wrong"
+            return replace(less, left=(*less.left, why)), told
+        raise
+
+
 def _compiled(text: str, workload: KernelWorkload) -> bytes:
-    """PTX of the changed source, which sees the same headers as the user's."""
-    path = workload.path()
-    with tempfile.TemporaryDirectory(prefix="gevolve-") as folder:
-        changed = Path(folder) / path.name
-        changed.write_text(text)
-        options = (*workload.clang_options, f"-I{path.parent.absolute()}")
+    """PTX of the changed source by our own compiler."""
+    with _written(text, workload) as (changed, options):
         try:
             return ptx_for(read(changed, options)).encode()
         except CompileError as error:
@@ -69,20 +101,57 @@ def _compiled(text: str, workload: KernelWorkload) -> bytes:
             ) from None
 
 
-def _judged(run: Run, artefact: bytes) -> list[str]:
+def _compiled_by_nvcc(text: str, workload: KernelWorkload, arch: str) -> bytes | None:
+    """PTX of the changed source by NVIDIA's compiler; None if it does not compile it."""
+    with _written(text, workload) as (changed, options):
+        try:
+            return compile_apart(changed, options, arch).ptx
+        except GevolveError:
+            return None
+
+
+@contextmanager
+def _written(text: str, workload: KernelWorkload) -> Generator[tuple[Path, tuple[str, ...]]]:
+    """The changed source as a file, with options by which it sees the same headers as the user's."""
+    path = workload.path()
+    with tempfile.TemporaryDirectory(prefix="gevolve-") as folder:
+        changed = Path(folder) / path.name
+        changed.write_text(text)
+        yield changed, (*workload.clang_options, f"-I{path.parent.absolute()}")
+
+
+def _judged(run: Run, evaluator: Evaluator, text: str) -> list[str]:
     """What the changed source is worth, in words; raises `DeviceError` if it is wrong."""
+    workload = run.workload
+    assert isinstance(workload, KernelWorkload)
+    artefact = _compiled(text, workload)
+    theirs = run.findings.nvcc_artefact
+    changed = _compiled_by_nvcc(text, workload, run.device.arch or "") if theirs else None
     told: list[str] = []
-    with run.evaluator(workers=1) as evaluator:
-        for split in SPLITS:
-            if split not in run.workload.splits:
-                continue
-            unedited = evaluator.prepare(split).evaluation
-            evaluator.submit(split, Patch(), split, artefact=artefact)
-            (_, found), *_ = evaluator.results()
-            if not found.ok or not found.time or not unedited.time:
-                why = f"{found.verdict}{f' ({found.detail})' if found.detail else ''}"
-                raise DeviceError(f"as source it is {why} on the {split} cases; {_INSTEAD}")
-            told.append(
-                f"as source: {unedited.time / found.time:.2f}x on the {split} cases, beside gevolve's unedited build"
-            )
+    for split in SPLITS:
+        if split not in workload.splits:
+            continue
+        unedited = evaluator.prepare(split).evaluation
+        found = _evaluated(evaluator, split, artefact)
+        if not found.ok or not found.time or not unedited.time:
+            why = f"{found.verdict}{f' ({found.detail})' if found.detail else ''}"
+            raise DeviceError(f"as source it is {why} on the {split} cases; {_INSTEAD}")
+        ratio = f"{unedited.time / found.time:.2f}x"
+        told.append(f"as source: {ratio} on the {split} cases, beside gevolve's unedited build")
+        if theirs and changed:
+            before, after = (_evaluated(evaluator, split, ptx) for ptx in (theirs, changed))
+            told.append(_beside_nvcc(before, after, split))
     return told
+
+
+def _evaluated(evaluator: Evaluator, split: Split, artefact: bytes) -> Evaluation:
+    evaluator.submit(split, Patch(), split, artefact=artefact)
+    (_, found), *_ = evaluator.results()
+    return found
+
+
+def _beside_nvcc(before: Evaluation, after: Evaluation, split: Split) -> str:
+    if not (before.ok and after.ok and before.time and after.time):
+        verdict = after.verdict if before.ok else before.verdict
+        return f"built by nvcc, it is {verdict} on the {split} cases"
+    return f"built by nvcc: {before.time / after.time:.2f}x on the {split} cases, beside nvcc's unedited build"

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from gevolve.ir.edit_kind import Skipped
 from gevolve.ir.llvm import load
+from gevolve.ir.llvm.codegen import to_ptx
 from gevolve.ir.llvm.source_form import scan
 from gevolve.patch import Edit, Patch
 
@@ -125,11 +126,104 @@ def test_constants_become_floats_where_they_are_defined_too(program):
     ]
 
 
+def test_a_kernel_gets_a_limit_of_registers(program, tmp_path):
+    found = forms(program, "registers")
+    assert found["limit `all` to 32 registers by `__maxnreg__` (all.cu:7)"] == [
+        "-__global__ void all(const float *in, float *out, float *w[2], int n, float scale)",
+        "+__global__ void __maxnreg__(32) all(const float *in, float *out, float *w[2], int n, float scale)",
+    ]
+    path = tmp_path / "all.cu"
+    text = SOURCE.replace("void all", "void __maxnreg__(TILE / 2) all")
+    path.write_text(text)
+    limited = load(path)
+    assert ".maxnreg 32" in to_ptx(limited.text)
+    assert str(tmp_path) not in limited.text, "where a source is, is no part of the program"
+    form = limited.source_form(Patch((every(program, "registers")[0],)), text, "all.cu")
+    assert "a limit already" in form.left[0]
+
+
+BRANCHES = r"""
+__global__ void k(float *out, const float *in, int n, int m, float low)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    float x = in[i];
+    if (x < low && m != 3)
+        out[i + n] = 1;
+    if (7 > m)
+        out[i + 2 * n] = x;
+    for (int k = 1; k < m; k++)
+        out[i] += in[k * n + i];
+    out[i + 3 * n] = m == 5 ? x : 2 * x;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def branches(tmp_path_factory):
+    path = tmp_path_factory.mktemp("branches") / "k.cu"
+    path.write_text(BRANCHES)
+    return load(path)
+
+
+def test_a_condition_is_fixed_the_way_that_the_edit_fixes_it(branches, tmp_path):
+    """The source with the condition fixed compiles to no branch of that line, as the variant does."""
+    words = set()
+    for edit in every(branches, "operand"):
+        form = branches.source_form(Patch((edit,)), BRANCHES, "k.cu")
+        if not form.words:
+            continue
+        words.add(form.words[0])
+        path = tmp_path / "k.cu"
+        path.write_text(form.text)
+        mine, theirs = (
+            stores(text) for text in (branches.apply(Patch((edit,))).text, load(path).text)
+        )
+        assert mine == theirs, form.words
+    assert {
+        "take `i >= n` as true (k.cu:5)",
+        "take `i >= n` as false (k.cu:5)",
+        "take `m == 5` as true (k.cu:14)",
+        "tell the compiler that `1 < m` (k.cu:12)",
+    } <= words
+
+
+def stores(text):
+    """What is left of a program's memory accesses and comparisons."""
+    ptx = to_ptx(text)
+    return [len(re.findall(word, ptx)) for word in (r"st\.global", r"ld\.global", r"setp\.\S*eq")]
+
+
+@pytest.mark.parametrize(
+    ("condition", "why"),
+    [
+        ("x++ == y", "more than decide"),
+        ("x > y - 1 ? 1 : in[2]", "cannot be told|no plain"),
+    ],
+)
+def test_a_condition_that_is_not_plain_is_left(condition, why, tmp_path):
+    path = tmp_path / "k.cu"
+    text = f"""__global__ void k(int *out, const int *in)
+{{
+    int x = in[0], y = in[1];
+    if ({condition})
+        out[0] = 1;
+    out[1] = x;
+}}
+"""
+    path.write_text(text)
+    program = load(path)
+    left = [program.source_form(Patch((e,)), text, "k.cu").left for e in every(program, "operand")]
+    assert left
+    assert any(re.search(why, one) for whys in left for one in whys), left
+
+
 def test_what_has_no_form_names_the_edit(program):
-    edit = Edit("registers", ("b0", "32"), 1)
+    edit = Edit("forward", ("i0", "i1"), 1)
     form = program.source_form(Patch((edit,)), SOURCE, "all.cu")
     assert form.text == SOURCE
-    assert re.search(r"32 registers.*has no form", form.left[0])
+    assert re.search(r"reuse.*has no form", form.left[0])
 
 
 def test_edits_of_one_place_do_not_both_fit(program):

@@ -64,6 +64,24 @@ def test_a_read_only_load_is_one():
     assert "ld.global.nc" in to_ptx(program.apply(bundle).text)
 
 
+def test_a_shared_array_is_not_read_only():
+    """Blocks write it, so a read-only load of it is a wasted evaluation."""
+    program = locate("papers/hotspot").load()
+    swept = [edit.args[0] for patch in program.sweep(["invariant"], None) for edit in patch]
+    assert swept
+    assert not any("addrspace(3)" in str(program._index.instr[load]) for load in swept)
+    loads = [instr for instr in program._index.instr.values() if instr.opcode == "load"]
+    assert len(set(swept)) < len(loads)
+
+
+def test_a_loop_that_cannot_be_unrolled_is_no_news(capfd):
+    program = locate("papers/pathfinder").load()
+    for patch in program.sweep(["unroll"], None):
+        if patch[0].args[-1] in ("full", "8"):
+            to_ptx(program.apply(patch).text)
+    assert capfd.readouterr().err == ""
+
+
 @pytest.mark.parametrize(
     ("edit", "has"),
     [

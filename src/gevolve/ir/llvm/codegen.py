@@ -5,9 +5,10 @@ answered and address spaces are inferred) and then through the back end. LLVM en
 that it cannot select instructions for; whoever feeds it variants must be prepared for that.
 """
 
+import os
 import re
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from typing import Any, cast
 
@@ -49,6 +50,9 @@ _TARGET_PTX = re.compile(r"\+ptx(\d+)")
 # its operands live until there, and NVIDIA's assembler spills: it sinks by itself what it should.
 _NO_SINKING = ("-instcombine-code-sinking=0", "-disable-machine-sink")
 
+# What asks for a loop to be unrolled.
+_HINT = '!"llvm.loop.unroll.'
+
 # Full debug sections triple the size of the PTX and nothing here reads them; `.loc` lines stay.
 _DIRECTIVES_ONLY = "emissionKind: DebugDirectivesOnly"
 _VERBOSE_KINDS = ("emissionKind: FullDebug", "emissionKind: LineTablesOnly")
@@ -82,13 +86,28 @@ def _optimised(text: str, arch: str) -> Generator[tuple[Any, Any]]:
             machine = _machine(arch, max(version, ARCHS[arch]))
             builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(3))
             passes = builder.getModulePassManager()
-            passes.run(module, builder)
+            with _quiet() if _HINT in text else nullcontext():
+                passes.run(module, builder)
             # llvmlite 0.50 forgets to free these: 0.1 MB for every variant, copied by every fork.
             llvm.ffi.lib.LLVMPY_DisposeNewModulePassManger(passes)
             passes.detach()
             yield module, machine
     except RuntimeError as error:
         raise CompileError(f"LLVM cannot make PTX for {arch}: {_one_line(error)}") from None
+
+
+@contextmanager
+def _quiet() -> Generator[None]:
+    """Let LLVM say nothing: it warns of every loop that it cannot unroll as an edit asks for."""
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 @cache

@@ -244,3 +244,13 @@ class Cursor:
         self._literal.append(self.text[self._from :])
         self.parts.append("".join(self._literal))
         return tuple(self.parts), tuple(self.operands), tuple(self.blocks)
+
+
+def split_after_parameters(header: str) -> tuple[str, str]:
+    """A header before and after the place where attributes of the function begin."""
+    name = re.search(r'@(?:[-a-zA-Z$._0-9]+|"[^"]*")\(', header)
+    assert name is not None
+    end = balanced(header, name.end() - 1)
+    words = re.match(r"( (local_)?unnamed_addr)?( addrspace\(\d+\))?", header[end:])
+    assert words is not None
+    return header[: end + words.end()], header[end + words.end() :]

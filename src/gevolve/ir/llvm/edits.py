@@ -23,7 +23,7 @@ from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.model import Instr
 from gevolve.ir.llvm.rounding import Narrow, Relax
 from gevolve.ir.llvm.sites import LlvmSites
-from gevolve.ir.llvm.source_form import SourceDraft, forms
+from gevolve.ir.llvm.source_form import SourceDraft, conditions, forms
 from gevolve.ir.llvm.structure import Forward, SyncWarp
 from gevolve.ir.registry import EditKinds
 from gevolve.patch import is_word
@@ -248,6 +248,13 @@ class SetOperand(LlvmEdit):
 
     def describe(self, show: Show) -> str:
         return f"operand {self.number} of {show(self.target)} becomes {show(self.value)}"
+
+    def rewrite(self, source: SourceDraft) -> str:
+        instr = source.index.instr.get(self.target)
+        truth = {f"{CONSTANT}true": True, f"{CONSTANT}false": False}.get(self.value)
+        if instr is None or not _has_condition(instr) or self.number or truth is None:
+            raise Skipped("it has no form in the source")
+        return conditions.fixed(source, self.target, truth)
 
 
 EDIT_KINDS = EditKinds(

@@ -12,7 +12,8 @@ from typing import Literal, Self
 import numpy as np
 
 from gevolve.ir.edit_kind import Show, Skipped
-from gevolve.ir.llvm.cursor import balanced
+from gevolve.ir.llvm.addresses import is_global
+from gevolve.ir.llvm.cursor import split_after_parameters
 from gevolve.ir.llvm.draft import LlvmDraft
 from gevolve.ir.llvm.edit_kind import LlvmEdit, draw_from
 from gevolve.ir.llvm.model import Instr
@@ -65,12 +66,14 @@ class Invariant(LlvmEdit):
 
     @classmethod
     def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
-        load = sites.draw(rng, _may_be_invariant)
+        get = sites.index.instr.get
+        load = sites.draw(rng, lambda instr: _may_be_invariant(instr) and is_global(get, instr))
         return None if load is None else cls(load)
 
     @classmethod
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:
-        return (cls(instr.id) for instr in sites.hottest(_may_be_invariant))
+        loads = sites.hottest(_may_be_invariant)
+        return (cls(load.id) for load in loads if is_global(sites.index.instr.get, load))
 
     @classmethod
     def bundle(cls, sites: LlvmSites) -> Iterable[Self]:
@@ -79,6 +82,8 @@ class Invariant(LlvmEdit):
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         del seed
         instr = draft.find(self.load, _may_be_invariant)
+        if not is_global(draft.get, instr):
+            raise Skipped(f"{self.load} reads no global memory")
         *first, last = instr.parts
         draft.put(instr._replace(parts=(*first, f"{last}, !invariant.load !{{}}")))
 
@@ -164,11 +169,14 @@ class Registers(LlvmEdit):
         header = draft.header(number)
         if "nvvm.maxnreg" in header:
             raise Skipped("the kernel has a limit already")
-        before, after = _split_after_parameters(header)
+        before, after = split_after_parameters(header)
         draft.set_header(number, f'{before} "nvvm.maxnreg"="{self.most}"{after}')
 
     def describe(self, show: Show) -> str:
         return f"limit {show(self.kernel)} to {self.most} registers (__maxnreg__)"
+
+    def rewrite(self, source: SourceDraft) -> str:
+        return forms.registers(source, self.kernel, self.most)
 
 
 def add_attribute(draft: LlvmDraft, argument: str, attribute: str) -> None:
@@ -191,23 +199,12 @@ def _has(header: str, argument: str, attribute: str) -> bool:
     return attribute in re.split(r"[,(] *(?=ptr)", before)[-1].split()
 
 
-def _split_after_parameters(header: str) -> tuple[str, str]:
-    """A header before and after the place where attributes of the function begin."""
-    name = re.search(r'@(?:[-a-zA-Z$._0-9]+|"[^"]*")\(', header)
-    assert name is not None
-    end = balanced(header, name.end() - 1)
-    words = re.match(r"( (local_)?unnamed_addr)?( addrspace\(\d+\))?", header[end:])
-    assert words is not None
-    return header[: end + words.end()], header[end + words.end() :]
-
-
 def _may_be_invariant(instr: Instr) -> bool:
     head = instr.parts[0]
     return (
         instr.opcode == "load"
         and not head.startswith(("load volatile", "load atomic"))
         and "invariant.load" not in instr.parts[-1]
-        and instr.operands[0].type in ("ptr", "ptr addrspace(1)")
     )
 
 

@@ -124,7 +124,7 @@ class LlvmProgram(EditableProgram[LlvmSites, LlvmDraft]):
                 words.append(read.rewrite(draft))
             except Skipped as why:
                 left.append(f"{self.describe(edit).sentence}: {why}")
-        return SourceForm(draft.result(), draft.diff(), tuple(words), tuple(left))
+        return SourceForm(source, file, draft.result(), draft.diff(), tuple(words), tuple(left))
 
     def _drafted(self, patch: Patch) -> DraftedVariant:
         draft = LlvmDraft(self._index)

@@ -107,9 +107,8 @@ class Narrow(LlvmEdit):
 
     @classmethod
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:
-        """Each region of doubles; then single operations."""
-        doubles = sites.hottest(_is_double)
-        return [*cls.bundle(sites), *(cls(instr.id, "one") for instr in doubles)]
+        """Each region of doubles: a single operation of it needs conversions, and saves little."""
+        return cls.bundle(sites)
 
     @classmethod
     def bundle(cls, sites: LlvmSites) -> Iterable[Self]:

@@ -12,6 +12,7 @@ from gevolve.errors import SourceError, UnsupportedError
 from gevolve.ir.llvm import names
 from gevolve.ir.llvm.arguments import with_names
 from gevolve.ir.llvm.clang import compile_cuda
+from gevolve.ir.llvm.limits import with_limits
 
 llvm: Any = llvmlite.binding  # llvmlite has no types
 
@@ -43,7 +44,7 @@ def read(path: Path, clang_options: Sequence[str] = ()) -> str:
     match path.suffix:
         case ".cu":
             compiled = compile_cuda(path.absolute(), clang_options)
-            text = _canonical(path, with_names(_canonical(path, compiled)))
+            text = _canonical(path, with_names(_canonical(path, with_limits(compiled))))
         case ".ll":
             text = _canonical(path, _decode(path, data))
         case ".bc":

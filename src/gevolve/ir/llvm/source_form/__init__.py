@@ -11,7 +11,11 @@ __all__ = ["SourceDraft", "SourceForm"]
 class SourceForm:
     """The user's source with a patch written into it."""
 
+    source: str
+    """As it was."""
+    file: str
     text: str
+    """As it is with the patch."""
     diff: str
     words: tuple[str, ...]
     """What each edit is in the source, such as ``declare `w` as `__restrict__` (kernel.cu:12)``."""

@@ -49,6 +49,20 @@ class SourceDraft:
             raise Skipped(f"{name} has other parameters in the source")
         return spans[[arg for arg, _ in function.args].index(argument)]
 
+    def definition(self, block: str) -> tuple[int, str]:
+        """Where the name of the function that has this block stands in its definition, and the name."""
+        function = self.index.functions[self.index.function_of[block]]
+        spot = self._locations.function(function.header)
+        if spot is None:
+            raise Skipped(f"{function.name} comes from no place in the source")
+        file, line, name = spot
+        found = re.compile(rf"\b{re.escape(name)}\s*\(").search(
+            self.code, self._offset(file, line, 1)
+        )
+        if found is None:
+            raise Skipped(f"{name} is not where it should be")
+        return found.start(), name
+
     def _offset(self, file: str, line: int, column: int) -> int:
         if PurePath(file).name != self.file:
             raise Skipped(f"it is in {PurePath(file).name}")

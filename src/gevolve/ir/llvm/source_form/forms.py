@@ -75,6 +75,15 @@ def unroll(source: SourceDraft, latch: str, pragma: str) -> str:
     return f"`{pragma}` at the loop of {source.line(start)}"
 
 
+def registers(source: SourceDraft, kernel: str, most: int) -> str:
+    """A kernel's threads get at most so many registers."""
+    at, name = source.definition(kernel)
+    if re.search(r"__maxnreg__|__launch_bounds__", source.code[_declaration(source.code, at) : at]):
+        raise Skipped(f"{name} has a limit already")
+    source.replace((at, at), f"__maxnreg__({most}) ")
+    return f"limit `{name}` to {most} registers by `__maxnreg__` ({source.line(at)})"
+
+
 def sync_warp(source: SourceDraft, barrier: str) -> str:
     """A barrier becomes one of each warp."""
     span = _barrier(source, barrier)
@@ -140,6 +149,11 @@ def floats(source: SourceDraft, instrs: list[str]) -> str:
         raise Skipped("its doubles are not constants")
     lines = sorted({source.line(place) for place in changed}, key=lambda line: (len(line), line))
     return f"compute in single precision: `f` after the constants of {', '.join(lines)}"
+
+
+def _declaration(code: str, at: int) -> int:
+    """Where the declaration that has this offset begins."""
+    return max(code.rfind(mark, 0, at) for mark in ";}") + 1
 
 
 def _barrier(source: SourceDraft, instr: str) -> Span:
