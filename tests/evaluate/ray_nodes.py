@@ -10,11 +10,24 @@ from pathlib import Path
 
 from tests.evaluate.processes import wait_for
 
+_ENVIRONMENT = {
+    "RAY_worker_niceness": "0",
+    # A connection that is refused tells the head of a death within seconds; one that is slow does not.
+    "RAY_health_check_initial_delay_ms": "1000",
+    "RAY_health_check_period_ms": "500",
+    "RAY_health_check_timeout_ms": "20000",
+}
+
 
 class RayNode:
-    """A node that was started with ``ray start``; the first one is the head."""
+    """A node that was started with ``ray start``; the first one is the head.
 
-    def __init__(self, head: "RayNode | None" = None, *, port=0, cpus=1, gpus=0, env=None):
+    With `wait=False` it may still be starting; `wait` waits for it.
+    """
+
+    def __init__(
+        self, head: "RayNode | None" = None, *, port=0, cpus=1, gpus=0, env=None, wait=True
+    ):
         self.address = head.address if head else f"127.0.0.1:{port or free_port()}"
         port = self.address.rpartition(":")[2]
         role = [f"--address={self.address}"] if head else ["--head", f"--port={port}"]
@@ -27,13 +40,10 @@ class RayNode:
                 f"--ray-client-server-port={self.client.rpartition(':')[2]}",
             ]
         self._command = [*command, *options, "--disable-usage-stats"]
-        self._environment = os.environ | {"RAY_worker_niceness": "0"} | (env or {})
-        for _ in range(3):  # Ray gives up after 30 seconds, which a busy machine may need
-            self._start()
-            if self._started():
-                return
-            self.kill()
-        raise RuntimeError(self._ended)
+        self._environment = os.environ | _ENVIRONMENT | (env or {})
+        self._start()
+        if wait:
+            self.wait()
 
     def _start(self):
         self._log = os.fdopen(os.memfd_create("log"), "r+b")
@@ -44,7 +54,17 @@ class RayNode:
             env=self._environment,
             start_new_session=True,
         )
-        wait_for(lambda: self._started() or self._process.poll() is not None, 120)
+
+    def wait(self):
+        """Wait until it is there; Ray gives up after 30 seconds, which a busy machine may need."""
+        for tries in range(3):
+            if tries:
+                self._start()
+            wait_for(lambda: self._started() or self._process.poll() is not None, 120)
+            if self._started():
+                return
+            self.kill()
+        raise RuntimeError(self._ended)
 
     def _text(self):
         self._log.seek(0)

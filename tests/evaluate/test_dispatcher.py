@@ -1,5 +1,6 @@
 """The parts of the dispatcher that need no Ray."""
 
+import asyncio
 import importlib.util
 import os
 import subprocess
@@ -126,6 +127,7 @@ def crew_of(*nodes):
     crew = Crew(ray, Connect("auto", None, 0, ["numpy"], 60.0))
     for n, its in enumerate(nodes):
         crew.nodes[str(n)] = Node(str(n), NodeStatus(name=f"n{n}"), 4, crew._mine | its)
+    crew._listed = True
     crew._compare()
     return crew
 
@@ -146,6 +148,44 @@ def test_nodes_like_this_one_fit():
 def test_a_laptop_may_use_a_cluster_with_other_cpus():
     crew = crew_of({"CPU": "new"}, {"CPU": "old"}, {"CPU": "new"})
     assert [node.fits for node in crew.nodes.values()] == [True, False, True]
+
+
+def test_a_node_that_does_not_answer_holds_up_nobody():
+    crew = crew_of({}, {})
+    crew.nodes["2"] = Node("2", NodeStatus(name="silent"), 4)
+    crew._compare()
+    assert [node.fits for node in crew.nodes.values()] == [True, True, False]
+    assert not crew.looked
+
+    elsewhere = crew_of({"CPU": "other"})
+    assert elsewhere._cpu == "other"
+    elsewhere.nodes["1"] = Node("1", NodeStatus(name="late"), 4, elsewhere._mine)
+    elsewhere._compare()
+    assert [node.fits for node in elsewhere.nodes.values()] == [True, False]
+
+
+def test_a_cpu_that_is_not_ours_is_chosen_when_all_have_told():
+    crew = crew_of()
+    for n in range(3):
+        crew.nodes[str(n)] = Node(str(n), NodeStatus(name=f"n{n}"), 4)
+    for node, cpu in zip(crew.nodes.values(), ["b", "a", "a"], strict=True):
+        assert not any(node.fits for node in crew.nodes.values())
+        node.facts = crew._mine | {"CPU": cpu}
+        crew._compare()
+    assert [node.fits for node in crew.nodes.values()] == [False, True, True]
+
+
+def test_nodes_that_were_gone_before_they_told_anything_are_not_shown():
+    crew = crew_of({}, {})
+    crew.nodes["2"] = Node("2", NodeStatus(name="silent"), 4)
+    listed = [
+        {"NodeID": str(n), "NodeManagerHostname": "vm", "Alive": n == 0, "Resources": {}}
+        for n in range(4)
+    ]
+    crew._ray.nodes = lambda: listed
+    assert asyncio.run(crew.look()) == []
+    assert [status.state for status in crew.counted()] == ["starting", "lost"]
+    assert crew.looked
 
 
 def test_no_node_fits():

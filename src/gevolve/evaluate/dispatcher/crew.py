@@ -13,8 +13,8 @@ from gevolve.evaluate.dispatcher.messages import Connect
 from gevolve.evaluate.protocol import NodeStatus
 from gevolve.workload.base import Split
 
-_ANSWER = 60.0
-"""Seconds within which a node must say what it has."""
+_ANSWER = 180.0
+"""Seconds within which a node must say what it has; a slow disk may need a minute to start Python."""
 _HEAD = 20.0
 """Seconds within which the head must answer; else it is gone, and Ray would wait for it too long."""
 _FAILURES = 3
@@ -29,14 +29,19 @@ class Node:
     status: NodeStatus
     slots: int
     """How many actors it has room for, if all of it is free."""
-    facts: dict[str, str] | None = None
-    """What it has; None until it has told."""
+    facts: dict[str, str] = field(default_factory=dict[str, str])
+    """What it has; empty until it has told."""
     fits: bool = False
     """Whether its actors may be used."""
     failures: int = 0
     """Actors in a row that ended before they were ready."""
     shown: int = 0
     """How many evaluations the last status told."""
+
+    @property
+    def told(self) -> bool:
+        """Whether it has told what it has."""
+        return bool(self.facts)
 
 
 @dataclass
@@ -82,8 +87,10 @@ class Crew:
         self._wanted = wanted
         self.nodes: dict[str, Node] = {}
         self.hands: list[Hand] = []
-        self.looked = False
-        """Whether all nodes that were there at the beginning have told what they have."""
+        self._listed = False
+        """Whether the cluster has said which nodes it has."""
+        self._cpu: str | None = None
+        """The CPU that all nodes must have, once it is known."""
         self._mine = facts.describe(wanted.packages)
         ray.cloudpickle.register_pickle_by_value(facts)
         self._describe = ray.remote(num_cpus=0, max_retries=1)(facts.describe)
@@ -95,8 +102,13 @@ class Crew:
         """What a call of an actor may raise."""
         return self._ray.exceptions.RayError
 
-    async def look(self) -> None:
-        """Find out which nodes have come and gone."""
+    @property
+    def looked(self) -> bool:
+        """Whether all nodes have told what they have, or let us wait too long."""
+        return self._listed and all(node.told or self._is_out(node) for node in self.nodes.values())
+
+    async def look(self) -> list[Node]:
+        """Find out which nodes have come and gone; returns those that are to be asked what they have."""
         listed = await asyncio.wait_for(asyncio.to_thread(self._ray.nodes), _HEAD)
         names = Counter(entry["NodeManagerHostname"] for entry in listed)
         fresh: list[Node] = []
@@ -104,13 +116,18 @@ class Crew:
             node = self.nodes.get(entry["NodeID"])
             if node is None and entry["Alive"]:
                 fresh.append(self._enter(entry, alone=names[entry["NodeManagerHostname"]] == 1))
-            elif node is not None and not entry["Alive"] and node.status.state != "lost":
-                node.fits = False
-                node.status.state, node.status.why = "lost", "the node has gone"
-        await asyncio.gather(*map(self._ask, fresh))
-        if fresh:
-            self._compare()
-        self.looked = True
+            elif node is not None and not entry["Alive"]:
+                self._part(node)
+        self._listed = True
+        return fresh
+
+    def _part(self, node: Node) -> None:
+        """Let go of a node; of one that never told what it has, nothing is told either."""
+        node.fits = False
+        if node.told:
+            node.status.state, node.status.why = "lost", "the node has gone"
+        else:
+            del self.nodes[node.id]  # Ray lists nodes for a while after they have gone
 
     def _enter(self, entry: dict[str, Any], *, alone: bool) -> Node:
         name = entry["NodeManagerHostname"]
@@ -119,35 +136,46 @@ class Crew:
         slots = int(entry["Resources"].get(kind, 0) // each)
         return self.nodes.setdefault(entry["NodeID"], Node(entry["NodeID"], status, slots))
 
-    async def _ask(self, node: Node) -> None:
+    async def ask(self, node: Node) -> None:
         """Ask a node what it has; on a cluster of our own there is nothing to ask."""
         if self._wanted.address == "ray":
             node.facts = self._mine
-            return
-        call = self._describe.options(scheduling_strategy=self._only(node))
-        try:
-            answer = call.remote(self._wanted.packages)
-            node.facts = await asyncio.wait_for(answer, _ANSWER)
-        except (TimeoutError, self.errors):
-            self.leave_out(node, "it does not answer")
+        else:
+            call = self._describe.options(scheduling_strategy=self._only(node))
+            try:
+                answer = call.remote(self._wanted.packages)
+                node.facts = await asyncio.wait_for(answer, _ANSWER)
+            except (TimeoutError, self.errors):
+                self.leave_out(node, "it does not answer")
+        self._compare()
 
     def _compare(self) -> None:
         """Leave out nodes that would judge otherwise.
 
-        Packages must be those that we have ourselves. Of the CPUs, which need not be ours, the most
-        common is taken, so that a laptop can use a cluster.
+        Packages must be those that we have ourselves. The CPU need not be ours: if no node has ours,
+        the most common is taken, so that a laptop can use a cluster.
         """
-        told = [node for node in self.nodes.values() if node.facts and not self._is_out(node)]
-        cpus = Counter(node.facts[facts.CPU] for node in told if node.facts)
-        mine = self._mine
-        if cpus and mine[facts.CPU] not in cpus:
-            most = min(cpus, key=lambda name: (-cpus[name], name))
-            mine = mine | {facts.CPU: most}
+        told = [node for node in self.nodes.values() if node.told and not self._is_out(node)]
+        alike = [node for node in told if not self._differs(node, None)]
+        self._cpu = self._cpu or self._choose_cpu(alike)
         for node in told:
-            differs = facts.difference(mine, node.facts or {})
-            node.fits = not differs
+            differs = self._differs(node, self._cpu)
+            node.fits = self._cpu is not None and not differs
             if differs:
                 self.leave_out(node, f"it has {differs}")
+
+    def _differs(self, node: Node, cpu: str | None) -> str:
+        """How a node differs from what is wanted, with this CPU or any."""
+        return facts.difference(self._mine | {facts.CPU: cpu or node.facts[facts.CPU]}, node.facts)
+
+    def _choose_cpu(self, nodes: list[Node]) -> str | None:
+        """Ours as soon as a node has it; another only when all nodes have told."""
+        cpus = Counter(node.facts[facts.CPU] for node in nodes)
+        if self._mine[facts.CPU] in cpus:
+            return self._mine[facts.CPU]
+        if cpus and self.looked:
+            return min(cpus, key=lambda name: (-cpus[name], name))
+        return None
 
     def leave_out(self, node: Node, why: str) -> None:
         node.fits = False

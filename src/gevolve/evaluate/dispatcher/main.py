@@ -14,7 +14,7 @@ import time
 from typing import Any
 
 from gevolve.errors import EvaluationError, GevolveError, OptionError, one_line
-from gevolve.evaluate.dispatcher.crew import Crew, Hand
+from gevolve.evaluate.dispatcher.crew import Crew, Hand, Node
 from gevolve.evaluate.dispatcher.messages import (
     Begin,
     Connect,
@@ -124,9 +124,14 @@ class Dispatcher:
 
     async def _look(self) -> None:
         while True:
-            await self._crew.look()
-            self._staff()
+            for node in await self._crew.look():
+                self._group.create_task(self._meet(node))
             await asyncio.sleep(_LOOK)
+
+    async def _meet(self, node: Node) -> None:
+        """Hire on a node as soon as it has told what it has, whatever becomes of the others."""
+        await self._crew.ask(node)
+        self._staff()
 
     async def _watch(self) -> None:
         while True:

@@ -112,7 +112,7 @@ class Session:
                 if len(hand.batches) == depth and len(self._waiting) > depth * len(hands):
                     tasks = self._take(hand, len(hands))
                     if tasks:
-                        self._group.create_task(self._judge(hand, tasks))
+                        self._give(hand, tasks)
 
     @property
     def ahead(self) -> int:
@@ -159,7 +159,8 @@ class Session:
                 self._send(answer)
             self.hand_out()
 
-    async def _judge(self, hand: Hand, tasks: list[Task]) -> None:
+    def _give(self, hand: Hand, tasks: list[Task]) -> None:
+        """Send an actor a batch, which it has from now on."""
         given = Given(tasks)
         hand.batches.append(given)
         hand.batches[0].since = min(hand.batches[0].since, time.monotonic())
@@ -168,7 +169,11 @@ class Session:
         news = self._learnt[hand.told : hand.told + _NEWS]
         hand.told += len(news)
         batch = Batch([task.job for task in tasks], news)
-        answer = await self._answer(hand, hand.actor.judge.remote(encode(batch)))
+        call = hand.actor.judge.remote(encode(batch))
+        self._group.create_task(self._judge(hand, given, call))
+
+    async def _judge(self, hand: Hand, given: Given, call: Any) -> None:
+        answer = await self._answer(hand, call)
         if answer is None:
             return
         hand.batches.remove(given)
@@ -177,7 +182,7 @@ class Session:
         if isinstance(answer, Answers):
             self._take_answers(hand, answer)
         else:
-            self._give_back(tasks, hand)
+            self._give_back(given.tasks, hand)
             if isinstance(answer, Refused):
                 self._refuse(hand, answer)
         self.hand_out()
@@ -280,20 +285,22 @@ class Session:
                 deadline = self._baselines[split].deadline
                 if age > len(given.tasks) * (2 * deadline + 1) + _STUCK:
                     self.lose(hand)
-                elif not given.repeated and age > self._should_take(given, deadline):
-                    self._repeat(hand, given)
+                elif age > self._should_take(given, deadline):
+                    self._repeat(hand)
 
     def _should_take(self, given: Given, deadline: float) -> float:
         least, factor = _LATE
         pace = deadline if self._pace is None else self._pace
         return max(least, factor * pace * len(given.tasks))
 
-    def _repeat(self, hand: Hand, given: Given) -> None:
-        """Hand out a late batch once more, if an actor has nothing else to do."""
+    def _repeat(self, hand: Hand) -> None:
+        """Hand out all that a late actor has once more, if another one has nothing else to do."""
         if self._waiting or not any(one.ready and not one.batches for one in self._crew.hands):
             return
-        given.repeated = True
-        late = [task for task in given.tasks if task.job.number in self._open]
-        hand.node.status.repeated += len(late)
-        self._waiting.extend(late)
+        for given in hand.batches:
+            if not given.repeated:
+                given.repeated = True
+                late = [task for task in given.tasks if task.job.number in self._open]
+                hand.node.status.repeated += len(late)
+                self._waiting.extend(late)
         self.hand_out()
