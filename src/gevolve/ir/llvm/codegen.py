@@ -3,18 +3,23 @@
 The module goes through the O3 pipeline with NVPTX's own passes in it (so `__nvvm_reflect` is
 answered and address spaces are inferred) and then through the back end. LLVM ends the process on IR
 that it cannot select instructions for; whoever feeds it variants must be prepared for that.
+
+Units of a module (`units`) are compiled one by one, and those that were compiled before are not compiled
+again; nor is a unit of which the optimiser makes what it made of another.
 """
 
+import hashlib
 import os
 import re
 from collections.abc import Generator
 from contextlib import contextmanager, nullcontext
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, cast
 
 import llvmlite.binding  # pyright: ignore[reportMissingTypeStubs]
 
 from gevolve.errors import CompileError
+from gevolve.ir.llvm.units import join, split
 from gevolve.ir.llvm.verifier import parsed
 
 llvm: Any = llvmlite.binding  # llvmlite has no types
@@ -45,6 +50,10 @@ _TARGET_CPU = re.compile(r'"target-cpu"="(sm_\d+[af]?)"')
 # A comment that numbers all calls since the process began: the same module must give the same PTX.
 _CALL_NUMBER = re.compile(r" // callseq \d+(?:, \d+)?$", re.MULTILINE)
 _TARGET_PTX = re.compile(r"\+ptx(\d+)")
+_UNITS = 128
+"""Units whose PTX is remembered."""
+_emitted: dict[tuple[bytes, str, int], str] = {}
+"""PTX by the digest of what the optimiser left of a unit, and what it was made for."""
 
 # LLVM would sink arithmetic into the branches that use its results, such as guarded stores. Then all
 # its operands live until there, and NVIDIA's assembler spills: it sinks by itself what it should.
@@ -64,25 +73,37 @@ def to_ptx(text: str, *, arch: str | None = None) -> str:
     `arch` is what the module itself was compiled for, if it says so: some instructions exist only on
     newer GPUs, and some only on older ones.
     """
-    with _optimised(text, arch or target(text)) as (module, machine):
-        return _CALL_NUMBER.sub("", cast("str", machine.emit_assembly(module)))
+    arch, version = arch or target(text), ptx_version(text)
+    return join([_unit(unit, arch, version) for unit in split(terse(text))])
+
+
+@lru_cache(maxsize=_UNITS)
+def _unit(text: str, arch: str, version: int) -> str:
+    """The PTX of one unit."""
+    with _optimised(text, arch, version) as (module, machine):
+        digest = hashlib.sha256(module.as_bitcode()).digest()
+        known = _emitted.pop((digest, arch, version), None)
+        ptx = known or _CALL_NUMBER.sub("", cast("str", machine.emit_assembly(module)))
+        _emitted[digest, arch, version] = ptx
+        if len(_emitted) > _UNITS:
+            del _emitted[next(iter(_emitted))]
+        return ptx
 
 
 def optimise(text: str) -> str:
     """The module as it is after the O3 pipeline, which is what PTX is then made of."""
-    with _optimised(text, target(text)) as (module, _):
+    with _optimised(terse(text), target(text), ptx_version(text)) as (module, _):
         return str(module)
 
 
 @contextmanager
-def _optimised(text: str, arch: str) -> Generator[tuple[Any, Any]]:
+def _optimised(text: str, arch: str, version: int) -> Generator[tuple[Any, Any]]:
     """A module after the O3 pipeline, and the machine that emits code for it."""
     if arch not in ARCHS:
         raise CompileError(f"LLVM makes no PTX for {arch}; choose one of {', '.join(ARCHS)}")
-    version = max((int(found) for found in _TARGET_PTX.findall(text)), default=_PTX)
     _set_options()
     try:
-        with parsed(terse(text)) as module:
+        with parsed(text) as module:
             machine = _machine(arch, max(version, ARCHS[arch]))
             builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(3))
             passes = builder.getModulePassManager()
@@ -119,6 +140,11 @@ def _set_options() -> None:
 def target(text: str) -> str:
     """The GPU that a module was compiled for."""
     return max(_TARGET_CPU.findall(text), key=_number, default=_ARCH)
+
+
+def ptx_version(text: str) -> int:
+    """The version of PTX that a module was compiled for."""
+    return max((int(found) for found in _TARGET_PTX.findall(text)), default=_PTX)
 
 
 def terse(text: str) -> str:

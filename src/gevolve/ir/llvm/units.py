@@ -1,0 +1,127 @@
+"""A module cut into units that LLVM optimises alone, and the PTX of the units joined again.
+
+A unit is a set of functions that name each other, or a variable that only this module sees: nothing that
+the optimiser learns of one unit tells it anything about another. So an edit needs only its own unit to be
+compiled again; of most modules that is one kernel. What all can see (variables of the host, declarations,
+debug information) is in every unit.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+_FUNCTION = re.compile(r"^define .*?^\}$\n?", re.MULTILINE | re.DOTALL)
+_DEFINED = re.compile(r'^define [^\n]*?(@[-\w.$]+|@"[^"]*")\(', re.MULTILINE)
+_NAME = re.compile(r'@[-\w.$]+|@"[^"]*"')
+_VARIABLE = re.compile(r'^(@[-\w.$]+|@"[^"]*") = (.*)$', re.MULTILINE)
+_HIDDEN = re.compile(r"\b(?:internal|private)\b")
+_LISTS = frozenset({"@llvm.used", "@llvm.compiler.used"})
+_WHOLE = re.compile(r"^module asm |^@[^\n]* = [^\n]*\b(?:alias|ifunc)\b", re.MULTILINE)
+"""What ties a module together in ways that are not followed here."""
+
+_FILE = re.compile(r"^\s*\.file\s+(\d+) (.*)$", re.MULTILINE)
+_LOC = re.compile(r"^(\s*\.loc\s+)(\d+) ", re.MULTILINE)
+_HEADER_END = ".address_size 64\n"
+
+
+def split(text: str) -> list[str]:
+    """The units of a module, each a module; the module itself if it is one unit."""
+    if _WHOLE.search(text):
+        return [text]
+    functions = [found.group() for found in _FUNCTION.finditer(text)]
+    if len(functions) < 2:
+        return [text]
+    common = _FUNCTION.sub("", text)
+    groups = _groups(functions, common)
+    if len(groups) < 2:
+        return [text]
+    at = common.find("\nattributes #") + 1 or len(common)
+    return [common[:at] + "".join(functions[n] for n in group) + common[at:] for group in groups]
+
+
+def _groups(functions: Sequence[str], common: str) -> list[list[int]]:
+    """Functions that belong together, by their numbers, in the order of the module."""
+    known = [_names(function) for function in functions]
+    defined = {names[0] for names in known}
+    variables = dict(_VARIABLE.findall(common))
+    if any(defined & {*_NAME.findall(value)} for value in variables.values()):
+        return [list(range(len(functions)))]  # a table of functions: any may call any
+    ties = defined | {
+        name
+        for name, value in variables.items()
+        if name not in _LISTS and _HIDDEN.search(value.split(" global ")[0].split(" constant ")[0])
+    }
+    owner: dict[str, int] = {}
+    leader = list(range(len(functions)))
+
+    def find(n: int) -> int:
+        while leader[n] != n:
+            n = leader[n]
+        return n
+
+    for number, names in enumerate(known):
+        for name in _closed(names, ties, variables):
+            one, two = sorted((find(owner.setdefault(name, number)), find(number)))
+            leader[two] = one
+    groups: dict[int, list[int]] = {}
+    for number in range(len(functions)):
+        groups.setdefault(find(number), []).append(number)
+    return list(groups.values())
+
+
+def _closed(names: Iterable[str], ties: set[str], variables: dict[str, str]) -> list[str]:
+    """The names that tie functions together, with those that hidden variables point to."""
+    found = dict.fromkeys(name for name in names if name in ties)
+    queue = list(found)
+    while queue:
+        for name in _NAME.findall(variables.get(queue.pop(), "")):
+            if name in ties and name not in found:
+                found[name] = None
+                queue.append(name)
+    return list(found)
+
+
+@lru_cache(maxsize=256)
+def _names(function: str) -> tuple[str, ...]:
+    """Its own name, and every name in it."""
+    own = _DEFINED.match(function)
+    assert own is not None
+    return (own[1], *dict.fromkeys(_NAME.findall(function)))
+
+
+def join(modules: Sequence[str]) -> str:
+    """One PTX module of several: what more than one of them declares is declared once."""
+    if len(modules) == 1:
+        return modules[0]
+    header, _, _ = modules[0].partition(_HEADER_END)
+    files: dict[str, int] = {}
+    items: dict[str, None] = {}
+    for module in modules:
+        _, _, body = module.partition(_HEADER_END)
+        numbers = {
+            number: files.setdefault(name, len(files) + 1) for number, name in _FILE.findall(body)
+        }
+        body = _FILE.sub("", body)
+        if any(int(number) != new for number, new in numbers.items()):
+            body = _LOC.sub(lambda found, new=numbers: f"{found[1]}{new[found[2]]} ", body)
+        items |= dict.fromkeys(_items(body))
+    # Every declaration comes before what uses it, since it does so in its own module.
+    listed = "".join(f"\t.file\t{number} {name}\n" for name, number in files.items())
+    return f"{header}{_HEADER_END}\n{''.join(items)}{listed}"
+
+
+def _items(body: str) -> list[str]:
+    """The declarations and definitions of a PTX module, each with its end of line."""
+    found: list[str] = []
+    lines: list[str] = []
+    inside = False
+    for line in body.splitlines(keepends=True):
+        bare = line.strip()
+        if not inside and (not bare or bare.startswith(("//", ".section"))):
+            continue
+        lines.append(line)
+        inside = inside or line.startswith("{")
+        if line.startswith("}") or (not inside and bare.endswith(";")):
+            found.append("".join(lines))
+            lines, inside = [], False
+    return found
