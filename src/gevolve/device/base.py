@@ -274,8 +274,9 @@ class Device(ABC):
         """
 
     def prepare(self, artefact: bytes, kernels: Sequence[str]) -> None:  # noqa: B027  (optional)
-        """Compile these kernels of an artefact ahead of `open`.
+        """Load an artefact, and compile these of its kernels, ahead of `open`.
 
+        It is called without kernels first: `fingerprint` may tell that the code was judged before.
         Raises `SourceError` if the device cannot run the artefact.
         """
 

@@ -23,7 +23,6 @@ from gevolve.device.sim.arguments import MAX_SHARED
 from gevolve.device.sim.buffer import SimBuffer
 from gevolve.device.sim.gpu import SimGpu
 from gevolve.device.sim.hazards import Watch
-from gevolve.device.sim.machine.fingerprint import module_fingerprint
 from gevolve.device.sim.machine.program import MachineProgram
 from gevolve.device.sim.machine.program import load_ptx as load_machine
 from gevolve.device.sim.memory import POISON
@@ -110,7 +109,7 @@ class Sim(Device):
     def fingerprint(self, artefact: bytes) -> str:
         """A hash of the machine code, which many PTX modules share; "" for PTX, which runs as it is."""
         program = self._load(artefact)
-        return module_fingerprint(program.module) if isinstance(program, MachineProgram) else ""
+        return program.fingerprint if isinstance(program, MachineProgram) else ""
 
     def cost(self, artefact: bytes, run: Callable[[Any], object], limits: Limits) -> Cost | None:
         """The cycles of a run by kernel and line, if the device is a named GPU."""

@@ -11,7 +11,8 @@ from gevolve.device.sim import arguments
 from gevolve.device.sim.buffer import Memory, SimBuffer
 from gevolve.device.sim.hazards import Watch
 from gevolve.device.sim.launch import STOPS, Launch, launch_function
-from gevolve.device.sim.machine.program import MachineKernel, MachineProgram
+from gevolve.device.sim.machine.part import MachineKernel
+from gevolve.device.sim.machine.program import MachineProgram
 from gevolve.device.sim.memory import POISON
 from gevolve.device.sim.program import Program
 from gevolve.device.sim.timing.clock import Clock, Timing

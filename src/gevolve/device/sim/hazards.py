@@ -17,7 +17,7 @@ import numpy as np
 from gevolve.device.base import UNSURE, Hazard
 from gevolve.device.sim.host import runtime_function
 from gevolve.device.sim.machine.instruction import Instruction as MachineInstruction
-from gevolve.device.sim.machine.program import MachineKernel
+from gevolve.device.sim.machine.part import MachineKernel
 from gevolve.device.sim.ptx import Instruction
 from gevolve.device.sim.translate import Kernel
 from gevolve.ir.llvm import names

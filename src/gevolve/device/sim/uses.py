@@ -11,7 +11,7 @@ import numpy as np
 from gevolve.device.base import Array, Hazard
 from gevolve.device.sim.buffer import Memory
 from gevolve.device.sim.hazards import found_at, spot_of
-from gevolve.device.sim.machine.program import MachineKernel
+from gevolve.device.sim.machine.part import MachineKernel
 from gevolve.device.sim.translate import Kernel
 
 _KIND = "uninitialised"

@@ -122,10 +122,17 @@ def serve(channel: Channel, problem: Problem, comparison: Comparison) -> None:
         with _failures_reported(channel, stopwatch, problem.workload), suppress(StoppedByWorker):
             with stopwatch("compile"):
                 device.keep(comparison.unedited)
-                device.prepare(assignment.artefact, assignment.kernels)
-            channel.send(Prepared(device.fingerprint(assignment.artefact), stopwatch.take()))
+                device.prepare(assignment.artefact, ())
+                fingerprint = device.fingerprint(assignment.artefact)
+            channel.send(Prepared(fingerprint, stopwatch.take()))
+            # What nobody judged before is compiled when the first run is wanted.
+            kernels = assignment.kernels
             for run in assignment.runs:
                 if channel.wait():
+                    if kernels:
+                        with stopwatch("compile"):
+                            device.prepare(assignment.artefact, kernels)
+                        kernels = []
                     _run(channel, stopwatch, problem, assignment.artefact, run, comparison)
             channel.wait()
 

@@ -74,11 +74,11 @@ def to_ptx(text: str, *, arch: str | None = None) -> str:
     newer GPUs, and some only on older ones.
     """
     arch, version = arch or target(text), ptx_version(text)
-    return join([_unit(unit, arch, version) for unit in split(terse(text))])
+    return join([unit_to_ptx(unit, arch, version) for unit in split(terse(text))])
 
 
 @lru_cache(maxsize=_UNITS)
-def _unit(text: str, arch: str, version: int) -> str:
+def unit_to_ptx(text: str, arch: str, version: int) -> str:
     """The PTX of one unit."""
     with _optimised(text, arch, version) as (module, machine):
         digest = hashlib.sha256(module.as_bitcode()).digest()

@@ -21,7 +21,8 @@ _WHOLE = re.compile(r"^module asm |^@[^\n]* = [^\n]*\b(?:alias|ifunc)\b", re.MUL
 
 _FILE = re.compile(r"^\s*\.file\s+(\d+) (.*)$", re.MULTILINE)
 _LOC = re.compile(r"^(\s*\.loc\s+)(\d+) ", re.MULTILINE)
-_HEADER_END = ".address_size 64\n"
+END_OF_HEADER = ".address_size 64\n"
+"""What ends the header of a PTX module that LLVM writes."""
 
 
 def split(text: str) -> list[str]:
@@ -93,24 +94,24 @@ def join(modules: Sequence[str]) -> str:
     """One PTX module of several: what more than one of them declares is declared once."""
     if len(modules) == 1:
         return modules[0]
-    header, _, _ = modules[0].partition(_HEADER_END)
+    header, _, _ = modules[0].partition(END_OF_HEADER)
     files: dict[str, int] = {}
-    items: dict[str, None] = {}
+    found: dict[str, None] = {}
     for module in modules:
-        _, _, body = module.partition(_HEADER_END)
+        _, _, body = module.partition(END_OF_HEADER)
         numbers = {
             number: files.setdefault(name, len(files) + 1) for number, name in _FILE.findall(body)
         }
         body = _FILE.sub("", body)
         if any(int(number) != new for number, new in numbers.items()):
-            body = _LOC.sub(lambda found, new=numbers: f"{found[1]}{new[found[2]]} ", body)
-        items |= dict.fromkeys(_items(body))
+            body = _LOC.sub(lambda line, new=numbers: f"{line[1]}{new[line[2]]} ", body)
+        found |= dict.fromkeys(items(body))
     # Every declaration comes before what uses it, since it does so in its own module.
     listed = "".join(f"\t.file\t{number} {name}\n" for name, number in files.items())
-    return f"{header}{_HEADER_END}\n{''.join(items)}{listed}"
+    return f"{header}{END_OF_HEADER}\n{''.join(found)}{listed}"
 
 
-def _items(body: str) -> list[str]:
+def items(body: str) -> list[str]:
     """The declarations and definitions of a PTX module, each with its end of line."""
     found: list[str] = []
     lines: list[str] = []

@@ -179,6 +179,13 @@ def read(data: bytes, places: Mapping[str, int] | None = None) -> Cubin:
     )
 
 
+def variable_sections(data: bytes) -> list[tuple[str, int]]:
+    """The sections of a cubin that hold variables, with their sizes, by name."""
+    file = elf.read(data)
+    named = {s.section for s in file.symbols if s.type == _VARIABLE and s.section}
+    return sorted((s.name, len(s.data or bytes(s.size))) for s in file.sections if s.name in named)
+
+
 def architecture(file: Elf) -> str:
     """Such as ``sm_80``."""
     return f"sm_{file.flags >> 8 & 0xFF if file.abi >= _NEW_ABI else file.flags & 0xFF}"

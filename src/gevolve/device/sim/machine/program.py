@@ -1,70 +1,34 @@
 """A module of machine code made ready to run: decoded and translated; JIT-compiled when first launched.
 
 It has what `SimGpu` and `Memory` ask of a module of PTX (`sim.program.Program`), so that both run alike.
+
+Kernels of PTX are assembled one by one, and one that was assembled before is not assembled again: variants
+mostly differ in one kernel. Each then comes with the variables of the module, which must lie alike in all;
+where they do not, the module is assembled as a whole.
 """
 
-import re
+import hashlib
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-import numpy as np
-
-from gevolve.device.sim.host import compile_function
 from gevolve.device.sim.machine import cubin
-from gevolve.device.sim.machine.addresses import ADDRESSES, indirect_addresses
+from gevolve.device.sim.machine.addresses import ADDRESSES
 from gevolve.device.sim.machine.assemble import assemble
-from gevolve.device.sim.machine.instruction import RZ, Address, Instruction, Reg
-from gevolve.device.sim.machine.translate.blocks import Block
-from gevolve.device.sim.machine.translate.emit import Site
-from gevolve.device.sim.machine.translate.kernel import translate
+from gevolve.device.sim.machine.part import MachineKernel, Part, parameter_types, read_part
+from gevolve.device.sim.machine.parts import parts_of
 from gevolve.device.sim.memory import PAGE
-from gevolve.device.sim.program import BLOCK, KINDS, SITE, Compiled
+from gevolve.device.sim.program import Compiled
 from gevolve.device.sim.ptx import Variable
 from gevolve.device.sim.timing.code import Code
 from gevolve.device.sim.timing.gpu import Gpu
-from gevolve.device.sim.timing.machine import machine_code
 from gevolve.device.sim.timing.registers import Registers
-from gevolve.device.sim.translate.callgraph import RECURSIVE, align
-from gevolve.device.sim.translate.kernel import BlockInfo
+from gevolve.device.sim.translate.callgraph import align
 
-_CHECKED = 8
-_STRONG, _RETURNS = 1, 4
 _BANKS = 8
-_UNBOUNDED = 1 << 24
-"""No kernel needs so much local memory; the compiler says more where functions recurse."""
 _SHARED_WINDOW, _LOCAL_WINDOW, _STACK = 0x18, 0x20, 0x28
 """Where in constant bank 0 kernels find these; the sizes of block and grid come first."""
-_ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*\(([^)]*)\)")
-_PARAM = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)")
-
-
-@dataclass(frozen=True, slots=True)
-class MachineKernel:
-    """A translated kernel, and all that a launch must know."""
-
-    name: str
-    params: tuple[tuple[Variable, int], ...]
-    """Each parameter with its offset."""
-    text: str
-    blocks: tuple[BlockInfo, ...]
-    sites: tuple[Site, ...]
-    waits: bool
-    shared: int
-    stack: int
-    local: int
-    limits: Mapping[str, tuple[int, ...]]
-    flow: tuple[Block, ...]
-    """Its basic blocks, by number."""
-    source: cubin.Kernel
-    marks: tuple[str, ...] = ()
-    dynamic_align: int = 1
-
-    @property
-    def ends(self) -> tuple[Instruction | None, ...]:
-        """What ends each block, if it needs the scheduler."""
-        return tuple(block.end for block in self.flow)
 
 
 @dataclass(slots=True)
@@ -72,7 +36,7 @@ class MachineProgram:
     """All kernels and variables of one artefact."""
 
     arch: str
-    module: cubin.Cubin
+    parts: tuple[Part, ...]
     kernels: dict[str, MachineKernel]
     variables: dict[str, Variable]
     places: dict[str, int]
@@ -87,40 +51,28 @@ class MachineProgram:
     size: int
     files: dict[int, str] = field(default_factory=dict[int, str])
     machine: bool = True
-    _compiled: dict[str, Compiled] = field(default_factory=dict[str, Compiled])
-    _code: dict[str, Code] = field(default_factory=dict[str, Code])
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the machine code, which many PTX modules share."""
+        return hashlib.sha256(
+            " ".join(part.fingerprint for part in self.parts).encode()
+        ).hexdigest()
 
     def compiled(self, name: str) -> Compiled:
         """Host code of a kernel."""
-        found = self._compiled.get(name)
-        if found is None:
-            kernel = self.kernels[name]
-            engine, address = compile_function(kernel.text, "run")
-            blocks = np.array(
-                [(b.kind, b.issued, b.sites, b.first_site, b.flags) for b in kernel.blocks], BLOCK
-            )
-            rows = [
-                (s.size, KINDS.index(s.kind) + _CHECKED * s.checked, s.line, _flags(s.code))
-                for s in kernel.sites
-            ]
-            sites = np.array(rows or [(0, 0, 0, 0)], SITE)
-            found = self._compiled[name] = Compiled(engine, address, blocks, sites)
-        return found
+        return self._part(name).compiled(name)
+
+    def code(self, name: str) -> Code:
+        """What the timing model reads of a kernel."""
+        return self._part(name).code(name)
+
+    def _part(self, name: str) -> Part:
+        return next(part for part in self.parts if name in part.kernels)
 
     def registers(self, name: str, gpu: Gpu) -> Registers:  # noqa: ARG002  (it was assembled for one)
         """The registers that a thread of a kernel has; what was spilled is in the code."""
         return Registers(self.kernels[name].source.registers, 0)
-
-    def code(self, name: str) -> Code:
-        """What the timing model reads of a kernel."""
-        found = self._code.get(name)
-        if found is None:
-            kernel = self.kernels[name]
-            blocks = [block.instructions for block in kernel.flow]
-            blocks += [[]] * (len(kernel.blocks) - len(blocks))
-            sites = [site.code for site in kernel.sites]
-            found = self._code[name] = machine_code(blocks, sites, kernel.source.registers)
-        return found
 
     def image(self, base: int) -> bytes:
         """The initial content of all variables and constants when they are placed at `base`."""
@@ -171,65 +123,63 @@ class MachineProgram:
         return (bank, *(base + place if place >= 0 else 0 for place in places[1:]))
 
 
-def _flags(code: Instruction) -> int:
-    result = next((x for x in code.operands if isinstance(x, (Reg, Address))), None)
-    returns = code.opcode.startswith("ATOM") and isinstance(result, Reg) and result.index != RZ
-    strong = _STRONG if "STRONG" in code.modifiers else 0
-    return strong | (_RETURNS if returns else 0)
-
-
 @lru_cache(maxsize=8)
 def load_ptx(ptx: bytes, arch: str) -> MachineProgram:
     """Assemble PTX, decode and translate it; raises `UnsupportedError` for what cannot be run."""
     text = ptx.decode()
-    return load(assemble(text, arch), _parameter_types(text))
+    parts = [_part(part, arch) for part in parts_of(text)]
+    if any(_variables(part) != _variables(parts[0]) for part in parts):
+        parts = [_part(text, arch)]
+    return _joined(parts)
 
 
-def _parameter_types(text: str) -> dict[str, tuple[str, ...]]:
-    """The types of each kernel's parameters, which machine code no longer has."""
-    return {name: tuple(_PARAM.findall(params)) for name, params in _ENTRY.findall(text)}
+@lru_cache(maxsize=64)
+def _part(text: str, arch: str) -> Part:
+    return read_part(assemble(text, arch), parameter_types(text))
 
 
 def load(data: bytes, types: Mapping[str, tuple[str, ...]] | None = None) -> MachineProgram:
     """Decode and translate a cubin. `types` are those of parameters (``f32``), where they are known."""
-    plain = cubin.read(data)
-    sections = {
-        v.section: plain.data[v.section]
-        for v in plain.variables.values()
-        if v.section in plain.data
-    }
-    starts: dict[str, int] = {}
-    at = 0
-    for name in sorted(sections):
-        if not name.startswith(".nv.constant"):
-            starts[name] = at = align(at, 256)
-            at += len(sections[name])
+    return _joined([read_part(data, types or {})])
+
+
+def _variables(part: Part) -> object:
+    """All that parts of one module must have in common."""
+    return part.starts, part.module.variables, part.module.data
+
+
+def _joined(parts: Sequence[Part]) -> MachineProgram:
+    """A module of parts whose variables lie alike."""
+    module, starts = parts[0].module, parts[0].starts
+    at = max((place + len(module.data[name]) for name, place in starts.items()), default=0)
     constants = at = align(at, PAGE)
-    module = cubin.read(data, starts) if starts else plain
-    module, addresses = indirect_addresses(module, starts)
     contents = [(place, module.data[name]) for name, place in starts.items()]
     held: dict[tuple[str, int], int] = {}
     shared: dict[tuple[int, bytes], int] = {}
-    for kernel in module.kernels.values():
-        for number, bank in sorted(kernel.constants.items()):
-            if not 0 < number < _BANKS:
-                continue
-            place = shared.get((number, bank))
-            if place is None:
-                place = shared[number, bank] = at = align(at, 256)
-                contents.append((place, bank))
-                at += len(bank)
-            held[kernel.name, number] = place
-    pointers = _pointers(module, starts, held)
-    if addresses:
-        place = at = align(at, 256)
-        contents.append((place, b"".join(a.to_bytes(8, "little") for a in addresses)))
-        pointers += tuple(place + 8 * n for n in range(len(addresses)))
-        held |= {(name, ADDRESSES): place for name in module.kernels}
-        at += 8 * len(addresses)
+    pointers: set[int] = set()
+    for part in parts:
+        own: dict[tuple[str, int], int] = {}
+        for kernel in part.module.kernels.values():
+            for number, bank in sorted(kernel.constants.items()):
+                if not 0 < number < _BANKS:
+                    continue
+                place = shared.get((number, bank))
+                if place is None:
+                    place = shared[number, bank] = at = align(at, 256)
+                    contents.append((place, bank))
+                    at += len(bank)
+                own[kernel.name, number] = place
+        pointers.update(_pointers(part.module, starts, own))
+        if part.addresses:
+            place = at = align(at, 256)
+            contents.append((place, b"".join(a.to_bytes(8, "little") for a in part.addresses)))
+            pointers.update(place + 8 * n for n in range(len(part.addresses)))
+            own |= {(name, ADDRESSES): place for name in part.module.kernels}
+            at += 8 * len(part.addresses)
+        held |= own
+    kernels = {name: kernel for part in parts for name, kernel in part.kernels.items()}
     banks = {
-        name: tuple(held.get((name, number), -1) for number in range(_BANKS))
-        for name in module.kernels
+        name: tuple(held.get((name, number), -1) for number in range(_BANKS)) for name in kernels
     }
     bank3 = next((place for (_, n), place in held.items() if n == 3), None)
     places: dict[str, int] = {}
@@ -243,13 +193,13 @@ def load(data: bytes, types: Mapping[str, tuple[str, ...]] | None = None) -> Mac
     }
     return MachineProgram(
         module.arch,
-        module,
-        {name: _kernel(module, kernel, types or {}) for name, kernel in module.kernels.items()},
+        tuple(parts),
+        kernels,
         variables,
         places,
         banks,
         tuple(contents),
-        pointers,
+        tuple(sorted(pointers)),
         constants,
         align(at, PAGE),
     )
@@ -271,37 +221,3 @@ def _pointers(
                 if bank == int(number) and owner in {"", kernel}:
                     found.add(held[kernel, bank] + relocation.offset)
     return tuple(sorted(found))
-
-
-def _kernel(
-    module: cubin.Cubin, source: cubin.Kernel, types: Mapping[str, tuple[str, ...]]
-) -> MachineKernel:
-    code = translate(module, source)
-    known = types.get(source.name, ())
-    params: list[tuple[Variable, int]] = []
-    for number, parameter in enumerate(source.parameters):
-        kind = known[number] if number < len(known) else "b8"
-        size = {"8": 1, "16": 2, "32": 4, "64": 8}.get(kind[1:], 0)
-        if size != parameter.size:
-            kind, size = "b8", 1
-        params.append(
-            (Variable(f"p{number}", "param", kind, parameter.size // size, size), parameter.offset)
-        )
-    limits = {"maxntid": (source.max_threads, 1, 1)} if source.max_threads else {}
-    local = source.local
-    if code.indirect or local >= _UNBOUNDED or (source.stack and not local):
-        local = RECURSIVE
-    return MachineKernel(
-        source.name,
-        tuple(params),
-        code.text,
-        code.infos,
-        code.sites,
-        code.waits,
-        source.shared,
-        code.stack,
-        align(local, 16),
-        limits,
-        code.blocks,
-        source,
-    )

@@ -12,7 +12,8 @@ from gevolve.device.sim.timing.replay import Replay, Timing
 from gevolve.device.sim.timing.trace import ROOM, Trace, is_sampled, l2_of
 
 if TYPE_CHECKING:
-    from gevolve.device.sim.machine.program import MachineKernel, MachineProgram
+    from gevolve.device.sim.machine.part import MachineKernel
+    from gevolve.device.sim.machine.program import MachineProgram
     from gevolve.device.sim.program import Program
     from gevolve.device.sim.translate import Kernel
 
