@@ -32,7 +32,7 @@ template <class T> GEVOLVE_MATH pair<T> log_pair(T x) {
   typedef constants<T> c;
   reduced<T> r = log_reduce(x, T(0.7071067811865476));
   T f = r.m - 1;
-  pair<T> d = exact_sum(r.m, T(1));
+  pair<T> d = fast_sum(T(1), r.m);  // exact: m is less than 2, so its exponent is no greater
   T over = rough_reciprocal(d.hi), q = f * over;
   pair<T> s = {q, fma(-q, d.lo, fma(-q, d.hi, f)) * over};
   pair<T> z = {q * q, 0}, k = two_thirds(f);
@@ -45,7 +45,7 @@ template <class T> GEVOLVE_MATH pair<T> log_pair(T x) {
   lost = fma(lost, p.hi, fma(cube, p.lo, fma(cube, p.hi, -beyond)));
   pair<T> y = fast_sum(q + q, beyond), e = fast_sum(r.e * c::ln2_short, r.e * c::ln2_rest);
   y.lo += lost + (s.lo + s.lo);
-  pair<T> l = exact_sum(e.hi, y.hi);
+  pair<T> l = fast_sum(e.hi, y.hi);  // as is this: |y| < 0.35, and e is 0 or at least ln 2
   return fast_sum(l.hi, l.lo + (e.lo + y.lo));
 }
 
@@ -63,15 +63,11 @@ template <class T> GEVOLVE_MATH bool known(T x, T value) {
   return __builtin_constant_p(x) && x == value;
 }
 
-template <class T> GEVOLVE_MATH T pow(T x, T y) {
-  if (known(y, T(2))) return x * x;
-  if (known(y, T(1))) return x;
-  if (known(y, T(3))) return x * x * x;
-  if (known(y, T(-1))) return T(1) / x;
-  if (known(x, T(2))) return exp2(y);
+// x^y where x or y is no positive or finite number; `core` is |x|^y if these are.
+template <class T> GEVOLVE_MATH T pow_beyond(T x, T y, T core) {
   if (x == 1 || y == 0) return T(1);
   if (isnan(x) || isnan(y)) return nan<T>();
-  T a = fabs(x), result;
+  T a = fabs(x), result = core;
   bool whole = trunc(y) == y, odd = whole && trunc(y * T(0.5)) != y * T(0.5);
   if (isinf(y))
     result = a == 1 ? T(1) : (a > 1) == (y > 0) ? infinity<T>() : T(0);
@@ -79,9 +75,20 @@ template <class T> GEVOLVE_MATH T pow(T x, T y) {
     result = (a == 0) == (y < 0) ? infinity<T>() : T(0);
   else if (x < 0 && !whole)
     return nan<T>();
-  else
-    result = pow_core(a, y);
   return signbit(x) && odd ? -result : result;
+}
+
+// What is usual is done without a branch, and one test finds the rest.
+template <class T> GEVOLVE_MATH T pow(T x, T y) {
+  if (known(y, T(2))) return x * x;
+  if (known(y, T(1))) return x;
+  if (known(y, T(3))) return x * x * x;
+  if (known(y, T(-1))) return T(1) / x;
+  if (known(x, T(2))) return exp2(y);
+  T result = pow_core(fabs(x), y);
+  bool usual = x > 0 && x < infinity<T>() && fabs(y) < infinity<T>();
+  if (__builtin_expect(!usual, 0)) result = pow_beyond(x, y, result);
+  return result;
 }
 
 // The hardware's logarithm and power give a guess, which a step of Newton's method completes.
