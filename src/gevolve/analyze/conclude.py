@@ -23,7 +23,8 @@ def conclude(session: Session, *, whole: bool) -> None:
     variants = session.standings.variants()
     best = (best_of(variants, exact=False), best_of(variants, exact=True))
     judged = session.standings.verdicts.total()
-    quick = session.evaluator.prepare("search").deterministic
+    unedited = session.evaluator.prepare("search")
+    quick = unedited.deterministic and not unedited.modelled
     session.asked, session.limit = 0, max(LEAST if quick else 0, min(MOST, judged // SHARE))
     for id_ in dict.fromkeys(one.id for one in best if one is not None):
         found = minimize_variant(session, session.run.variant(id_))

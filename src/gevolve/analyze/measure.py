@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gevolve.analyze import interval
 from gevolve.patch import Patch
+from gevolve.run.findings import ClockNoise
 from gevolve.run.store import format_id
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def rounds(
             tried = min(len(session.samples[id_]) for id_ in todo)
             session.say(f"measuring {names(some)}: {tried + 1} of up to {interval.MOST} times")
             _measure(session, {UNEDITED: Patch(), **{id_: patches[id_] for id_ in todo}}, split)
+            _note_noise(session)
             yield _estimates(session, patches)
 
 
@@ -66,6 +68,15 @@ def _measure(session: Session, patches: dict[int, Patch], split: Split) -> None:
         elif key != UNEDITED:
             session.record(key, split, evaluation)
             session.samples.pop(key, None)
+
+
+def _note_noise(session: Session) -> None:
+    """Keep what mere chance does: every result is shown with it."""
+    beside_itself = session.samples.get(UNEDITED, ())
+    if len(beside_itself) > 1:
+        session.run.findings.clock = ClockNoise(
+            deviation=interval.pooled([beside_itself]), runs=len(beside_itself)
+        )
 
 
 def nvcc_estimate(session: Session) -> Interval | None:

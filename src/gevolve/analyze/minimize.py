@@ -110,10 +110,10 @@ def minimize_variant(session: Session, source: StoredVariant) -> Minimized | Non
 
 
 def _measured(session: Session, source: StoredVariant) -> Evaluation:
-    """The evaluation of a variant, with the time that was measured longer if it was."""
+    """The evaluation of a variant, with the time that was measured longer if the search measured too."""
     interval = session.run.findings.intervals.get(format_id(source.id))
     unedited = session.unedited.evaluation.time
-    if interval is None or interval.runs == 1 or unedited is None:
+    if interval is None or interval.runs == 1 or unedited is None or not source.evaluation.spread:
         return source.evaluation
     return msgspec.structs.replace(source.evaluation, time=interval.value * unedited, spread=0.0)
 

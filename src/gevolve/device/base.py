@@ -231,6 +231,8 @@ class Device(ABC):
     """Those of the checks that are made only if the first one gives cause to (`Usage.doubts`)."""
     poisons: int = 2
     """How many patterns `open` knows that fill empty memory."""
+    sees_empty: bool = True
+    """Whether a program can see memory that nothing has written; if not, a search tries one pattern."""
 
     writes: tuple[str, ...] = ()
     """Files and folders that its driver writes to; a child that runs variants can write to no other."""
@@ -301,6 +303,24 @@ class Device(ABC):
 
         `run` runs the workload on a handle. A device that reads the cost from compiled code need not
         call it.
+        """
+        return None
+
+    def calibrate(self) -> dict[str, float]:
+        """What modelled times go by on this machine, measured at first use; a run keeps it.
+
+        The main process calls it, which must be able to start other processes afterwards.
+        """
+        return {}
+
+    def use(self, machine: dict[str, float]) -> None:  # noqa: B027  (optional)
+        """Go by what `calibrate` gave where the run began; without anything by defaults."""
+
+    def modelled(self, artefact: bytes) -> float | None:  # noqa: ARG002  (for subclasses)
+        """The time of one run, worked out from the code of a prepared artefact.
+
+        It is the same each time. A search on a device whose clock is not goes by it, and the clock then
+        measures what is reported. None if there is no such time for this artefact.
         """
         return None
 

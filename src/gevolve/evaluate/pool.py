@@ -65,6 +65,7 @@ class Pool(Evaluator):
     `patience` is the least number of seconds that a variant is given. `known` holds earlier
     evaluations with the same workload, device and tolerance: their artefacts are not run again.
     `program`, or its text, saves loading it, and `draw` is the seed of the fresh cases.
+    `machine` is what `Device.calibrate` gave on the machine where the run began.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class Pool(Evaluator):
         tolerance: float | None = None,
         patience: float = 5.0,
         draw: int = 0,
+        machine: dict[str, float] | None = None,
         known: Iterable[tuple[Split, Evaluation]] = (),
     ) -> None:
         if workers < 1:
@@ -89,7 +91,9 @@ class Pool(Evaluator):
         spec = workload if isinstance(workload, Location) else location_of(workload)
         text = program if isinstance(program, str) else (program or spec.build().load()).text
         self._devices = worker_devices(device) or [device] * workers
-        self._start = Start(spec, device, text, tolerance, patience, draw, sys.path.copy())
+        self._start = Start(
+            spec, device, text, tolerance, patience, draw, sys.path.copy(), machine or {}
+        )
         self._baselines: dict[Split, Baseline] = {}
         self._asked: set[Split] = set()
         self._waiting: deque[_Task] = deque()

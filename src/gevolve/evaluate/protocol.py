@@ -52,6 +52,8 @@ class Start(msgspec.Struct, frozen=True, tag=True):
     """The seed of the fresh cases."""
     path: list[str]
     """The main process's `sys.path`."""
+    machine: dict[str, float] = {}
+    """What the device measured of the machine that a run began on; see `Device.calibrate`."""
 
 
 class Prepare(msgspec.Struct, frozen=True, tag=True):
@@ -99,6 +101,9 @@ class Baseline(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """Seconds that a variant is given."""
     device: str
     deterministic: bool
+    """Whether times of this split are the same each time."""
+    modelled: bool = False
+    """Whether that is so because they are modelled; what is reported is then measured by a clock."""
     referee: str
     """Another device on which the front must pass too; "" if there is none."""
     program: str
@@ -173,6 +178,8 @@ class Timed(msgspec.Struct, frozen=True, tag=True):
     """The time by the device's formula, if it has one."""
     work: tuple[float, ...] = ()
     """What was executed, as in `Usage`."""
+    modelled: bool = False
+    """Whether no clock measured it, but the device worked it out from the compiled code."""
 
 
 class Prepared(msgspec.Struct, frozen=True, tag=True):

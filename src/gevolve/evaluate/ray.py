@@ -54,13 +54,16 @@ class RayEvaluator(Evaluator):
         tolerance: float | None = None,
         patience: float = 5.0,
         draw: int = 0,
+        machine: dict[str, float] | None = None,
         known: Iterable[tuple[Split, Evaluation]] = (),
     ) -> None:
         spec = workload if isinstance(workload, Location) else location_of(workload)
         built = spec.build()
         text = (program or built.load()).text
         needs = placement(device)
-        start = Start(spec, needs.model, text, tolerance, patience, draw, sys.path.copy())
+        start = Start(
+            spec, needs.model, text, tolerance, patience, draw, sys.path.copy(), machine or {}
+        )
         self._files = pack(Path(spec.place)) if spec.place.endswith(".py") else {}
         self._start = start
         news = [pair for pair in known if pair[1].reusable]

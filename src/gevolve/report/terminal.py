@@ -280,6 +280,8 @@ def summary(result: Summary) -> RenderableType:
         for one in result.unsure
     ]
     rows += [Text(line, style="yellow") for line in _beside_nvcc(result)]
+    if result.clock is not None:
+        rows.append(Text(str(result.clock), style="dim"))
     rows += [Text(line, style="yellow") for line in result.caveats.lines]
     if result.struck.failed:
         rows.append(Text(struck(result.struck), style="yellow"))

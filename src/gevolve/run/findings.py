@@ -17,6 +17,20 @@ class Interval(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the bounds came as close together as they were meant to."""
 
 
+class ClockNoise(msgspec.Struct, frozen=True, kw_only=True):
+    """How much the clock varies: the unedited program measured beside itself."""
+
+    deviation: float
+    """The standard deviation of the ratio, which should always be 1."""
+    runs: int
+
+    def __str__(self) -> str:
+        return (
+            f"The clock here: the unedited program beside itself varies by {self.deviation:.1%}"
+            f" ({self.runs} measurements)."
+        )
+
+
 class NvccBuild(msgspec.Struct, frozen=True, kw_only=True):
     """The unedited program as nvcc's compiler builds it, judged like a variant."""
 
@@ -141,6 +155,15 @@ class Findings:
 
     def add_intervals(self, measured: dict[str, Interval]) -> None:
         self._store.set("intervals", {**self.intervals, **measured})
+
+    @property
+    def clock(self) -> ClockNoise | None:
+        """How much the clock varies; None where it was not asked, or does not."""
+        return next(iter(self._store.get("clock", list[ClockNoise], [])), None)
+
+    @clock.setter
+    def clock(self, noise: ClockNoise) -> None:
+        self._store.set("clock", [noise])
 
     @property
     def nvcc(self) -> NvccBuild:

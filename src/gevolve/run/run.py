@@ -194,11 +194,19 @@ class Run:
             "device": device or self.config.device,
             "tolerance": self.config.tolerance,
             "draw": self.findings.draw if draw is None else draw,
+            "machine": {} if device else self.machine(),
             "known": ((search, row.evaluation) for row in judged),
         }
         if self.cluster is not None and not device:
             return RayEvaluator(self.config.location, cluster=self.cluster, **options)
         return Pool(self.config.location, workers=workers or self.config.cores, **options)
+
+    def machine(self) -> dict[str, float]:
+        """What the device measured of the machine that the run began on, and has gone by since."""
+        known = self.store.get("machine", dict[str, float], {})
+        if not known and (known := self.device.calibrate()):
+            self.store.set("machine", known)
+        return known
 
     def standings(self) -> Standings:
         """The verdicts and the front so far."""
@@ -238,6 +246,7 @@ class Run:
             front=front,
             struck=standings.failures,
             caveats=read_caveats(self.store),
+            clock=self.findings.clock,
             unsure=standings.unsure(),
             generations=len(self.store.get("curve", list[float], [])),
             tolerance=config.tolerance,

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from gevolve.run.caveats import Caveats
-from gevolve.run.findings import Interval, NvccBuild
+from gevolve.run.findings import ClockNoise, Interval, NvccBuild
 
 
 class VariantSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +101,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """What failed on cases that the search never used, and so is no result."""
     caveats: Caveats = Caveats()
     """What is not known of any of them."""
+    clock: ClockNoise | None = None
+    """How much the clock varies that measured them; None where it does not, or nothing was measured."""
     unsure: list[UnsureTime] = []
     """Variants that are not claimed because their time cannot be known; those that would be fastest."""
     generations: int

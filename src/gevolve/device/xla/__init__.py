@@ -3,6 +3,7 @@
 The artefact is MLIR bytecode after `canonicalize` and `cse`; XLA compiles it where it runs. Everything
 but `build` happens in a child process, since a JAX backend does not survive a fork. On the CPU, time
 is the CPU time of the process, which other processes hardly influence; elsewhere it is wall time.
+A search on the CPU goes by a modelled time (`gevolve.device.xla.roofline`), and the clock confirms.
 """
 
 from __future__ import annotations
@@ -13,10 +14,14 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from gevolve.device.base import Device, Limits, Placement
 from gevolve.device.cost import Cost
 from gevolve.device.xla.executable import Uploads, XlaExecutable
 from gevolve.device.xla.listing import found_by_jax
+from gevolve.device.xla.rates import machine_rates
+from gevolve.device.xla.roofline import Rates, Roofline, UnknownTripsError
 from gevolve.errors import (
     CompileError,
     DeviceError,
@@ -42,6 +47,7 @@ class Xla(Device):
     """Compiles StableHLO with XLA and runs it on a device that JAX finds."""
 
     deterministic = False
+    sees_empty = False
 
     def __init__(self, model: str = "") -> None:
         found = re.fullmatch(r"(cpu|gpu|tpu)(?::(\d{1,4}))?", model or "cpu")
@@ -58,6 +64,7 @@ class Xla(Device):
         self._compiled: dict[str, CompiledProgram] = {}
         self._kept: set[str] = set()
         self._uploads = Uploads()
+        self._rates = Rates()
 
     @classmethod
     def models(cls) -> list[tuple[str, str]]:
@@ -111,6 +118,22 @@ class Xla(Device):
     ) -> Cost:
         """XLA's own estimate of one run: ``flops`` and ``bytes`` accessed."""
         return Cost(self._get(artefact).cost(), additive=False)
+
+    def calibrate(self) -> dict[str, float]:
+        """What this machine's CPU can do; of other devices nothing is known."""
+        return msgspec.to_builtins(machine_rates()) if self._platform == "cpu" else {}
+
+    def use(self, machine: dict[str, float]) -> None:
+        self._rates = msgspec.convert(machine, Rates)
+
+    def modelled(self, artefact: bytes) -> float | None:
+        """Seconds by a roofline of the CPU; None if a loop runs until something happens."""
+        if self._platform != "cpu":
+            return None
+        try:
+            return Roofline(self._get(artefact).text(), self._rates).seconds
+        except UnknownTripsError:
+            return None
 
     def open(
         self,

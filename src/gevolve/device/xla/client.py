@@ -136,6 +136,10 @@ class CompiledProgram:
         text = _NAME.sub(lambda name: numbers.setdefault(name[0], f"%{len(numbers)}"), text)
         return hashlib.sha256(text.encode()).hexdigest()
 
+    def text(self) -> str:
+        """The optimized program, without the values of large constants."""
+        return "".join(module.to_string() for module in self._executable.hlo_modules())
+
     def cost(self) -> dict[str, float]:
         """XLA's own estimate of one run."""
         found = self._executable.cost_analysis()

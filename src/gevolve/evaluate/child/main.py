@@ -69,6 +69,8 @@ class Comparison:
 
     unedited: bytes
     precision: Precision
+    modelled: bool = False
+    """Whether a time that the device works out will do, if it has one of the unedited program."""
 
 
 class StoppedByWorker(Exception):  # noqa: N818  (an order, not a mistake)
@@ -186,7 +188,25 @@ def _run(
                 used = handle.usage()
             channel.send(Timed(used.time, stopwatch.take(), estimate=used.estimate, work=used.work))
             return
+        launches = handle.usage().launches
+    with stopwatch("run"):
+        time = _modelled(device, artefact, comparison)
+    if time is not None:
+        channel.send(Timed(launches * time, stopwatch.take(), modelled=True))
+        return
     channel.send(_compare_times(stopwatch, problem, artefact, run, comparison))
+
+
+def _modelled(device: Device, artefact: bytes, comparison: Comparison) -> float | None:
+    """The modelled time of an artefact; None if a clock must tell."""
+    if not comparison.modelled:
+        return None
+    time = device.modelled(artefact)
+    if time is None and device.modelled(comparison.unedited) is not None:
+        raise Stopped(
+            "fuel", "a loop of it runs until something happens, the unedited program's not"
+        )
+    return time
 
 
 def _compare_times(

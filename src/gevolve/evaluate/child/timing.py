@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 
 @dataclass(frozen=True, slots=True)
 class Precision:
@@ -18,10 +20,16 @@ class Precision:
     """No further pair starts once the measured times add up to this."""
 
 
-QUICK = Precision(spread=0.01, least=4, most=25, seconds=1.0)
+QUICK = Precision(spread=0.01, least=4, most=30, seconds=1.0)
 """For the search, which times many variants."""
-THOROUGH = Precision(spread=0.003, least=8, most=61, seconds=2.5)
+THOROUGH = Precision(spread=0.0, least=8, most=30, seconds=4.0)
 """For what is reported."""
+LOW = 10
+"""The percentile of many times that stands for all: noise mostly adds, but the least time is a slip of the clock."""
+SHORT = 0.003
+"""Seconds of one measurement at least: short runs are measured several together, ..."""
+TOGETHER = 20
+"""... but no more than this many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,29 +40,30 @@ class TimeRatio:
     spread: float
     """The relative uncertainty of the ratio."""
     unit: float
-    """The least time of the other program."""
+    """The time of the other program."""
 
 
 def compare(
     one: Callable[[], float], other: Callable[[], float], precision: Precision
 ) -> TimeRatio:
-    """The ratio of least times, from runs made alternately until it settles.
+    """The ratio of two times, from short runs made alternately until it settles.
 
-    Noise only ever adds, so the least of many runs is the best estimate of a time. The estimate has
-    settled when the odd and the even runs agree.
+    It has settled when the odd and the even runs agree.
     """
     ones: list[float] = []
     others: list[float] = []
+    first = max(1e-9, other())
+    times = max(1, min(TOGETHER, round(SHORT / first)))
     while True:
         # The first of a pair may find cold caches or a higher clock rate, so they swap places.
-        for measure, times in ((one, ones), (other, others))[:: 1 if len(ones) % 2 else -1]:
-            times.append(measure())
+        for measure, into in ((one, ones), (other, others))[:: 1 if len(ones) % 2 else -1]:
+            into.append(sum(measure() for _ in range(times)) / times)
         spread = _spread(ones, others)
-        count, spent = len(ones), sum(ones) + sum(others)
+        count, spent = len(ones), times * (sum(ones) + sum(others))
         if count >= precision.least and (
             spread <= precision.spread or count >= precision.most or spent >= precision.seconds
         ):
-            return TimeRatio(_ratio(ones, others), spread, min(others))
+            return TimeRatio(_ratio(ones, others), spread, _low(others))
 
 
 def _spread(ones: list[float], others: list[float]) -> float:
@@ -66,4 +75,8 @@ def _spread(ones: list[float], others: list[float]) -> float:
 
 
 def _ratio(ones: list[float], others: list[float]) -> float:
-    return min(ones) / max(min(others), 1e-300)
+    return _low(ones) / max(_low(others), 1e-300)
+
+
+def _low(times: list[float]) -> float:
+    return float(np.percentile(times, LOW))

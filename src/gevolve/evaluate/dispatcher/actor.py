@@ -77,6 +77,7 @@ class Actor:
             tolerance=start.tolerance,
             patience=start.patience,
             draw=start.draw,
+            machine=start.machine,
             known=(pair for one in news for pair in decode(one, News).known),
         )
         return Ready()

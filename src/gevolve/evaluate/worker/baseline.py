@@ -70,6 +70,8 @@ class Unedited:
     """The kernels that it launches."""
     memory: int
     """Bytes by which the address space of a variant's process may grow."""
+    modelled: bool
+    """Whether times are the device's model, and not of a clock."""
 
 
 class BaselineRun:
@@ -113,6 +115,7 @@ class BaselineRun:
             exact=exact,
             kernels=tuple(dict.fromkeys(launched)),
             memory=2 * max(growth, found.growth) + (256 << 20),
+            modelled=all(one.modelled for one in times),
         )
 
     def profile(self, artefact: bytes) -> dict[str, float]:
@@ -228,7 +231,8 @@ class BaselineRun:
         meter: Meter,
     ) -> list[Expected]:
         expected: list[Expected] = []
-        whole = 1.0 if self._problem.device.deterministic else sum(one.unit for one in times)
+        certain = self._problem.device.deterministic or all(one.modelled for one in times)
+        whole = 1.0 if certain else sum(one.unit for one in times)
         for case, (outputs, usage) in enumerate(results):
             want = references[case] if references else outputs
             if references:

@@ -46,6 +46,7 @@ class Worker:
         self._workload = start.spec.build()
         self._program = self._workload.restore(start.program)
         self._device = self._workload.device(start.device)
+        self._device.use(start.machine)
         self._trials: dict[Split, Trial] = {}
         self._known: dict[Split, dict[str, Evaluation]] = {}
 

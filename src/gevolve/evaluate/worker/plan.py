@@ -30,11 +30,11 @@ def _poisons(device: Device, split: Split, unedited: Unedited, case: int) -> int
     """How many poisons a case is run with.
 
     In a search two will do, on the smallest case, where a check tells whether anything depends on what is
-    in empty memory.
+    in empty memory; and one where nothing can. What is reported is run again in any case.
     """
     if split in REPORTED:
         return device.poisons
-    if case:
+    if case or not device.sees_empty:
         return 1
     few = split == "large" or _told(device, unedited)
     return min(2, device.poisons) if few else device.poisons

@@ -45,6 +45,8 @@ from gevolve.workload.base import Split
 
 _UNTIMED: tuple[Split, ...] = ("unseen", "varied")
 """Splits that only say whether a variant is right."""
+_MEASURED: tuple[Split, ...] = ("held-out", "fresh", "large")
+"""Splits on which a clock measures what is reported."""
 _SETUP = {"search": 60.0}
 """Seconds that the unedited program, or the reference, may take over all cases of a split."""
 
@@ -89,7 +91,7 @@ class Trial:
             self._par = unedited.time
         profile = self._profile() if split == "search" else {}
         # Measured in the second run, when whatever a device prepares once has been prepared.
-        patient = 30 if device.deterministic else 5
+        patient = 30 if self._repeats else 5
         self._deadline = max(patience, patient * unedited.seconds["total"])
         if split == "search":  # elsewhere a failure is rare, and its detail describes the input
             self._notes = [""] * len(problem.cases)
@@ -110,7 +112,8 @@ class Trial:
             else (),
             deadline=self._deadline,
             device=device.name,
-            deterministic=device.deterministic,
+            deterministic=self._repeats,
+            modelled=self._unedited.modelled,
             referee=device.referee,
             program=problem.program.digest,
             digest=self._digest(),
@@ -353,9 +356,14 @@ class Trial:
                 f"{about} gives another artefact each time it is built for"
                 f" {self._problem.device.name}"
             )
-        if self._problem.device.deterministic:
+        if self._repeats:
             return unedited
         return msgspec.structs.replace(unedited, time=1.0)  # times are relative to its own
+
+    @property
+    def _repeats(self) -> bool:
+        """Whether times are the same each time."""
+        return self._problem.device.deterministic or self._unedited.modelled
 
     def _digest(self) -> str:
         """A hash of all expected outputs."""
@@ -370,7 +378,9 @@ class Trial:
 def _runner(problem: Problem, split: Split, unedited: bytes, main: int | None) -> Runner:
     """A runner that is quick on the search split; results must not depend on a reused process."""
     searching = split == "search"
-    comparison = Comparison(unedited, QUICK if searching else THOROUGH)
+    comparison = Comparison(
+        unedited, QUICK if searching else THOROUGH, modelled=split not in _MEASURED
+    )
     return Runner(problem, comparison, main, isolated=not searching)
 
 
