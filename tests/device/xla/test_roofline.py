@@ -109,7 +109,7 @@ def test_one_slip_of_the_clock_does_not_decide():
     rng = np.random.default_rng(0)
 
     def clock():
-        return 0.1 * 0.01 if rng.random() < 0.05 else 0.01 * (1 + 0.02 * rng.random())
+        return 0.1 * 0.01 if rng.random() < 0.02 else 0.01 * (1 + 0.02 * rng.random())
 
     found = [compare(clock, clock, Precision(0.0, 30, 30, 1e9)).value for _ in range(20)]
     assert np.std(found) < 0.02

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
 import sys
+import warnings
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,8 @@ import msgspec
 import numpy as np
 
 from gevolve.device.xla.roofline import Rates
-from gevolve.errors import DeviceError, one_line
+from gevolve.errors import DeviceError
+from gevolve.system import tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +32,8 @@ _CHAIN = 24
 """Simple operations in a row."""
 _GUESS = 2e-10
 """Seconds that an element may take; a loop has as many rounds as it needs to be measured."""
+_FLOOR = 1e-7
+"""Seconds that nothing is started in less."""
 _LEAST = 2e-3
 """Seconds of one sample: many short runs are measured together."""
 
@@ -68,15 +71,14 @@ def _processor() -> str:
 
 
 def _measured_apart() -> Rates:
-    # JAX may be in this process: a fork that runs anything of Python's before the other program would warn.
-    command = [sys.executable, "-m", __name__]
-    try:
-        answer = subprocess.run(command, capture_output=True, timeout=_DEADLINE, check=True)
-        return msgspec.json.decode(answer.stdout.splitlines()[-1], type=Rates)
-    except (OSError, subprocess.SubprocessError, IndexError, msgspec.MsgspecError) as error:
-        raise DeviceError(
-            f"xla:cpu: this machine's speed cannot be measured: {one_line(error)}"
-        ) from None
+    with warnings.catch_warnings():
+        # JAX may be in this process and warns of forks; but the child runs another program at once.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        answer = tools.run([sys.executable, "-m", __name__], seconds=_DEADLINE)
+    if answer.status:
+        last = answer.said.splitlines()[-1]
+        raise DeviceError(f"xla:cpu: this machine's speed cannot be measured: {last:.200}")
+    return msgspec.json.decode(answer.out.splitlines()[-1], type=Rates)
 
 
 def measure() -> Rates:
@@ -110,11 +112,11 @@ def measure() -> Rates:
     once, nine = turn(_more, 1, small), turn(_more, 9, small)
     one = max(1e-8, (nine - once) / 8)
     near = max(1e-12, (turn(_more, 1, large) - once) / (large - small))
-    start = max(2e-8, one - near * small)
+    start = max(_FLOOR, one - near * small)
     square = rng.random((256, 256), np.float32)
     rates = Rates(
         start=start,
-        turn=max(2e-8, once - one),
+        turn=max(_FLOOR, once - one),
         multiply=_seconds(jax.matmul, square, square) / (2 * 256**3),
         element=(turn(simple, 1, large) - turn(_more, 1, large)) / large / (1.5 * _CHAIN),
         single=turn(lambda x: x.T + 1, 1, 96, 96) / 96**2,
