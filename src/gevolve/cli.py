@@ -24,6 +24,7 @@ from gevolve.export.variant import export
 from gevolve.optimize import optimize, resume
 from gevolve.report.analysis import StatusLine, explanation, minimal, validation
 from gevolve.report.costs import render
+from gevolve.report.gpu import usage
 from gevolve.report.terminal import LiveView, details, summary
 from gevolve.results.command import app as suite
 from gevolve.run.options import Options, parse_setting, read_settings
@@ -413,6 +414,37 @@ def devices_() -> None:
     # Beside the list, which programs may read.
     limits = ", ".join(enforced()) or "none: this kernel has neither Landlock nor seccomp"
     print(f"limits of a process that runs variants here: {limits}", file=sys.stderr)
+
+
+@app.command(name="gpu")
+def gpu_(
+    *command: Annotated[str, Parameter(allow_leading_hyphen=True, show_default=False)],
+    device: str = "a100",
+    report: Path | None = None,
+) -> None:
+    """Run a CUDA program on a virtual GPU, with a sanitizer: no NVIDIA driver, no card.
+
+    The program finds a libcuda.so.1 of gevolve's. When it has ended, stderr tells its launches, the
+    time and cost of each kernel, and every access out of bounds, race and read of memory that
+    nothing has written. The exit status is the program's; if that is 0 and anything was found, 1.
+
+    Parameters
+    ----------
+    command
+        The program and its arguments, after a --.
+    device
+        The GPU that it is given, such as a100 or t4: `gevolve devices` names them.
+    report
+        Write all that was found to this file, as JSON.
+
+    """
+    from gevolve.device.virtual.command import run  # noqa: PLC0415  (the simulator loads when it is needed)
+
+    status, sessions = run(command, device)
+    if report:
+        report.write_bytes(msgspec.json.encode(sessions))
+    SafeConsole(stderr=True).print(usage(sessions))
+    sys.exit(status or int(any(one.findings for one in sessions)))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -6,8 +6,8 @@ Subclass it in a test file and say how your device is opened; pytest does the re
         def open(self):
             return Abacus()
 
-The checks launch the kernels of ``devices.cu``. ``python -m gevolve.testing.devices cuda:0 CHECK`` runs
-one of them in a process of its own, which a faulty kernel may leave unusable.
+The checks launch the kernels of ``devices.cu``. ``python -m gevolve.testing.devices cuda:0 CHECK...``
+runs some of them in a process of its own, which a faulty kernel may leave unusable.
 """
 
 import sys
@@ -41,4 +41,7 @@ class DeviceConformance:
 
 
 if __name__ == "__main__":
-    CHECKS[sys.argv[2]](open_device(sys.argv[1]))
+    opened = open_device(sys.argv[1])
+    for check in sys.argv[2:]:
+        CHECKS[check](opened)
+        print("passed", check)

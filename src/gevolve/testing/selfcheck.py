@@ -1,7 +1,7 @@
 """Runs the suite's kernels on a GPU and on `sim`, and compares outputs and times.
 
-``python -m gevolve.testing.selfcheck cuda:0`` prints a line for each kernel source. It is for someone
-who has a GPU at hand that nobody tested gevolve on.
+``python -m gevolve.testing.selfcheck cuda:0`` prints a line for each kernel source, or for those that are
+named after it. It is for someone who has a GPU at hand that nobody tested gevolve on.
 """
 
 import sys
@@ -101,7 +101,7 @@ def main(arguments: list[str]) -> int:
         if not isinstance(device, Cuda):
             raise DeviceError(f"{device.name} is no NVIDIA GPU; give cuda:0")
         print(f"{'workload':12} {'time':>10} {'noise':>7} {'error':>8}  registers")
-        for line in check(device):
+        for line in check(device, arguments[1:] or TUNED):
             well &= line.good
             print(
                 f"{line.workload:12} {line.microseconds:7.1f} us {line.noise:7.1%} {line.error:8.1g}"

@@ -1,39 +1,28 @@
-"""NVIDIA's own bindings, on a library that ends in the double: what `cuda` passes is what they take."""
+"""NVIDIA's own bindings, on the virtual GPU: what `cuda` passes is what they take, and what it does is right."""
 
-import importlib.util
 import subprocess
 import sys
 
 import pytest
 
-from gevolve.testing import devices
-from tests import ROOT
-
-HARMLESS = [name for name in devices.CHECKS if name not in devices.BREAKING]
-
-
-def has_bindings():
-    return importlib.util.find_spec("cuda") and importlib.util.find_spec("cuda.bindings")
-
-
-pytestmark = pytest.mark.skipif(not has_bindings(), reason="cuda-bindings is not installed")
+from gevolve.device.cuda.driver import installed
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("checks", [HARMLESS, *([name] for name in sorted(devices.BREAKING))])
-def test_the_bindings_take_what_cuda_passes(checks, tmp_path):
+@pytest.mark.skipif(not installed(), reason="cuda-bindings is not installed")
+def test_the_self_check_is_content():
+    check = (sys.executable, "-m", "gevolve.testing.selfcheck", "cuda:0", "tuned/reduction")
     done = subprocess.run(
-        [sys.executable, "-m", "tests.device.cuda.libcuda", tmp_path, *checks],
-        cwd=ROOT,
+        [sys.executable, "-m", "gevolve", "gpu", "--", *check],
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert "all kernels do on this GPU what they do on sim" in done.stdout, done.stderr
 
 
 def test_nothing_of_cuda_is_imported_unless_asked_for():
-    asked = "import gevolve, gevolve.cli, sys; gevolve.open_device('sim'); print([m for m in sys.modules if m.partition('.')[0] == 'cuda' or 'device.cuda' in m])"
+    asked = "import gevolve, gevolve.cli, sys; gevolve.open_device('sim'); print([m for m in sys.modules if m.partition('.')[0] in {'cuda', 'iree'} or 'device.cuda' in m or 'device.virtual.serve' in m])"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

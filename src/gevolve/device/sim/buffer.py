@@ -90,7 +90,10 @@ class Memory:
         *,
         scattered: bool = False,
         shadowed: bool = False,
+        slot: Slot | None = None,
+        place: int = 0,
     ) -> None:
+        """With a `slot`, this is one of several modules there, its variables at `place` among theirs."""
         self.closed = False
         self.most = 0
         """The most bytes of buffers alive at once."""
@@ -99,20 +102,23 @@ class Memory:
         self._program = program
         self._limit = limits.memory
         self._pattern = pattern
-        self._slot = Slot(scattered=scattered, shadowed=shadowed)
+        self._slot = slot or Slot(scattered=scattered, shadowed=shadowed)
+        self._own_slot = slot is None
         self.unwritten: dict[str, int] = {}
         """How many bytes that nothing has written host code has read, by the buffer's name."""
         self._bytes = 0
         self._uploads: list[SimBuffer] = []
         self._changed_and_freed: set[int] = set()
-        self._windows = {memory.SHARED: 0, memory.LOCAL: 0}
         self.params = self._slot.base + memory.PARAMS
         self.shared = self._slot.base + memory.SHARED
         self.local = self._slot.base + memory.LOCAL
         self.local_window = self._slot.base + memory.LOCAL_WINDOW
-        self.globals = self._slot.base + memory.VARIABLES
-        self._end = self.globals + program.size
-        self._slot.map(self.params, _PARAM_ROOM, "parameters")
+        self.globals = self._slot.base + memory.VARIABLES + place
+        self.others: tuple[Memory, ...] = ()
+        """The other modules in the same slot, whose variables kernels may touch too."""
+        self.end = self.globals + program.size
+        if not self._slot.has(self.params):
+            self._slot.map(self.params, _PARAM_ROOM, "parameters")
         if program.size:
             self._slot.map(self.globals, program.size, "module variables")
             content = np.frombuffer(program.image(self.globals), np.uint8)
@@ -214,26 +220,33 @@ class Memory:
             (self.local, self.local + local, _LOCAL, 0),
             (self.shared, self.shared + shared, _SHARED, 0),
         ]
-        for place, size, constant in self._program.regions:
-            start = self.globals + place
-            rows.append((start, start + size, _CONSTANT if constant else _GLOBAL, 0))
+        for module in sorted((self, *self.others), key=lambda one: one.globals):
+            rows += module.variable_regions()
         rows += [(low, high, _GLOBAL, i) for i, (low, high) in enumerate(self._slot.buffers)]
         return np.array(rows, REGION)
 
+    def variable_regions(self) -> list[tuple[int, int, int, int]]:
+        """Where the module's variables and constants are, in order."""
+        found: list[tuple[int, int, int, int]] = []
+        for place, size, constant in self._program.regions:
+            start = self.globals + place
+            found.append((start, start + size, _CONSTANT if constant else _GLOBAL, 0))
+        return found
+
     def _widen(self, window: int, size: int, what: str) -> None:
-        if size <= self._windows[window]:
+        if size <= self._slot.windows[window]:
             return
-        if self._windows[window]:
+        if self._slot.windows[window]:
             self._slot.unmap(self._slot.base + window)
         self._slot.map(self._slot.base + window, size, what)
-        self._windows[window] = size
+        self._slot.windows[window] = size
 
     def describe(self, address: int, size: int) -> str:
         """Where an access that went wrong lies, for people."""
         if address % size:
             return f"at {address:#x}, which is not a multiple of {size}"
         constants = self.globals + self._program.constants
-        if self.params <= address < self.local or constants <= address < self._end:
+        if self.params <= address < self.local or constants <= address < self.end:
             return f"at {address:#x}, in memory that kernels only read, or beyond it"
         for number, (low, high) in enumerate(self._slot.buffers):
             if low <= address < high:
@@ -246,9 +259,9 @@ class Memory:
 
     def name(self, address: int) -> str:
         """What lies at an address, for people."""
-        if self.shared <= address < self.shared + self._windows[memory.SHARED]:
+        if self.shared <= address < self.shared + self._slot.windows[memory.SHARED]:
             return "shared memory"
-        if self.local <= address < self.local + self._windows[memory.LOCAL]:
+        if self.local <= address < self.local + self._slot.windows[memory.LOCAL]:
             return "local memory"
         for name, place in self._program.places.items():
             start = self.globals + place
@@ -260,7 +273,10 @@ class Memory:
     def close(self) -> None:
         if not self.closed:
             self.closed = True
-            self._slot.close()
+            if self._own_slot:
+                self._slot.close()
+            elif self._program.size:
+                self._slot.unmap(self.globals)
 
 
 def _shape(shape: Shape) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from gevolve.device.base import Array, Hazard, Limits, Shape, Stopped, Usage
 from gevolve.device.sim import arguments
 from gevolve.device.sim.buffer import Memory, SimBuffer
-from gevolve.device.sim.hazards import Watch
+from gevolve.device.sim.hazards import Watch, spot_of
 from gevolve.device.sim.launch import STOPS, Launch, launch_function
 from gevolve.device.sim.machine.part import MachineKernel
 from gevolve.device.sim.machine.program import MachineProgram
@@ -29,6 +29,21 @@ _LATER, _TURN = 1_000_000_007, 3
 """By how much the clock, and the numbers of warps and of SMs, differ from one poison to the next."""
 
 
+class LaunchStopped(Stopped):
+    """A kernel was stopped, and why."""
+
+    def __init__(
+        self, verdict: str, detail: str, stop: int, words: str, place: str, *, misaligned: bool
+    ) -> None:
+        super().__init__(verdict, detail)
+        self.stop = stop
+        """The number of the reason, as in `STOPS`."""
+        self.words = words
+        self.place = place
+        """The source line of the access that went wrong, such as ``hotspot.cu:44``; "?" if not known."""
+        self.misaligned = misaligned
+
+
 class SimGpu:
     """One artefact, open on the simulator."""
 
@@ -43,13 +58,14 @@ class SimGpu:
         watch: Watch | None = None,
         uses: Uses | None = None,
         most_shared: int = arguments.MAX_SHARED,
+        memory: Memory | None = None,
     ) -> None:
         self._most_shared = most_shared
         self._program = program
         self._limits = limits
         self._pattern = pattern
         self._order, self._seed = order, seed
-        self._memory = Memory(
+        self._memory = memory or Memory(
             program,
             limits,
             pattern,
@@ -92,6 +108,19 @@ class SimGpu:
                 f"{arguments.MAX_STATIC}, and more can only be asked for at launch"
             )
         params = arguments.encode(kernel, found.params, args)
+        self.launch_encoded(name, blocks, threads, params, shared)
+
+    def launch_encoded(
+        self,
+        name: str,
+        blocks: tuple[int, int, int],
+        threads: tuple[int, int, int],
+        params: bytes,
+        shared: int,
+    ) -> None:
+        """Run a kernel whose parameters are laid out as it reads them; nothing of it is checked."""
+        found = self._program.kernels[name]
+        total = align(found.shared, found.dynamic_align) + shared if shared else found.shared
         if self._used.launches >= self._limits.launches:
             raise Stopped("fuel", f"more than {self._limits.launches} launches")
         self._used.launches += 1
@@ -198,12 +227,16 @@ class SimGpu:
     def _stopped(self, kernel: Kernel | MachineKernel, launch: Launch) -> Stopped:
         verdict, words = STOPS[launch.stop]
         line = kernel.blocks[launch.bad_block].line if launch.bad_block >= 0 else 0
+        spot, misaligned = "", False
         if launch.bad_site >= 0:
             site = kernel.sites[launch.bad_site]
             where = self._memory.describe(launch.bad_address, site.size)
             words, line = f"{site.kind} of {site.size} bytes {where}", site.line
+            spot = spot_of(site.kind, site.code, self._program.files).place
+            misaligned = launch.bad_address % site.size != 0
         place = f" (source line {line})" if line else ""
-        return Stopped(verdict, f"{names.demangle(kernel.name)}: {words}{place}")
+        text = f"{names.demangle(kernel.name)}: {words}{place}"
+        return LaunchStopped(verdict, text, launch.stop, words, spot, misaligned=misaligned)
 
     def usage(self, *, timed: bool = True) -> Usage:
         used = self._used

@@ -50,6 +50,8 @@ class Watch:
         self.hazards: dict[Hazard, None] = {}
         self.unwritten = unwritten
         """Whether memory, or a register, is read that nothing has written."""
+        self.reads: dict[Hazard, None] = {}
+        """Where such memory is read."""
 
     def collect(self, kernel: Kernel | MachineKernel, files: Mapping[int, str]) -> None:
         """Add what was noted during a launch."""
@@ -59,6 +61,10 @@ class Watch:
         for hazard, first, second in rows:
             if _WORDS[hazard % _UNEQUAL] == "unwritten":
                 self.unwritten = True
+                site = kernel.sites[first]
+                spot = spot_of(_VERBS[site.kind], site.code, files)
+                detail = f"{spot} {spot.verb} memory that nothing has written"
+                self.reads[found_at("uninitialised", kernel, [spot], detail)] = None
                 continue
             one = _hazard(_WORDS[hazard % _UNEQUAL], first, second, kernel, files)
             if hazard >= _UNEQUAL:

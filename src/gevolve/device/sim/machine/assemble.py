@@ -8,7 +8,7 @@ architecture before sm_75; for these `ptxas` is asked, if one that knows them is
 
 import ctypes
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from gevolve.device import nvidia, ptxas
@@ -44,9 +44,19 @@ def assemble(ptx: str, arch: str) -> bytes:
     extra = (_LINES,) if _LOC.search(ptx) else ()
     if int(found[1]) < _OLDEST:
         return ptxas.assemble(ptx, arch, options=extra).cubin
+    data = ptx.encode() + b"\n"  # it ends the process on some PTX whose last line has no end
+    return _linked([(_PTX, data)], arch, (_WHOLE, *extra))
+
+
+def link(inputs: Sequence[tuple[int, bytes]], arch: str) -> bytes:
+    """The cubin of several pieces, each with the number of its kind (`nvJitLinkInputType`)."""
+    return _linked(inputs, arch, ())
+
+
+def _linked(inputs: Sequence[tuple[int, bytes]], arch: str, extra: Sequence[str]) -> bytes:
     linker = _library()
     handle = ctypes.c_void_p()
-    options = [option.encode() for option in (f"-arch={arch}", _WHOLE, *extra)]
+    options = [option.encode() for option in (f"-arch={arch}", *extra)]
     code = linker.nvJitLinkCreate(
         ctypes.byref(handle), len(options), (ctypes.c_char_p * len(options))(*options)
     )
@@ -55,8 +65,8 @@ def assemble(ptx: str, arch: str) -> bytes:
     if code:
         raise DeviceError(f"{WHEEL} does not start (error {code}); install it anew")
     try:
-        data = ptx.encode() + b"\n"  # it ends the process on some PTX whose last line has no end
-        code = linker.nvJitLinkAddData(handle, _PTX, data, len(data), b"kernel.ptx")
+        for kind, data in inputs:
+            code = code or linker.nvJitLinkAddData(handle, kind, data, len(data), b"kernel.ptx")
         code = code or linker.nvJitLinkComplete(handle)
         if code:
             log = _text(linker.nvJitLinkGetErrorLogSize, linker.nvJitLinkGetErrorLog, handle)

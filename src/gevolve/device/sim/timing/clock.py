@@ -133,6 +133,10 @@ class Clock:
             instructions = round(each * (launch.warps // launch.warps_per_block))
         launch.instructions = instructions
 
+    def cancel(self) -> None:
+        """The launch that was begun last was stopped: it has no time."""
+        self._pending.pop().trace.close()
+
     def close(self) -> None:
         """Give up what was not asked for."""
         for launch in self._pending:

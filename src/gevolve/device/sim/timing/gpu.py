@@ -138,6 +138,8 @@ class L2(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Dram(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Memory behind L2."""
 
+    size: float
+    """GB."""
     bandwidth: float
     """GB/s."""
     efficiency: float
