@@ -1,7 +1,7 @@
 """Kernels of one cubin, decoded, translated, and JIT-compiled when first launched."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -11,7 +11,7 @@ from gevolve.device.sim.host import compile_function
 from gevolve.device.sim.machine import cubin
 from gevolve.device.sim.machine.addresses import indirect_addresses
 from gevolve.device.sim.machine.fingerprint import module_fingerprint
-from gevolve.device.sim.machine.instruction import RZ, Address, Instruction, Reg
+from gevolve.device.sim.machine.instruction import RZ, Address, Instruction, Label, Reg
 from gevolve.device.sim.machine.translate.blocks import Block
 from gevolve.device.sim.machine.translate.emit import Site
 from gevolve.device.sim.machine.translate.kernel import translate
@@ -84,8 +84,14 @@ class Part:
             blocks = np.array(
                 [(b.kind, b.issued, b.sites, b.first_site, b.flags) for b in kernel.blocks], BLOCK
             )
+            atomic = _loads_of_atomics([one for b in kernel.flow for one in b.instructions])
             rows = [
-                (s.size, KINDS.index(s.kind) + _CHECKED * s.checked, s.line, _flags(s.code))
+                (
+                    s.size,
+                    KINDS.index(s.kind) + _CHECKED * s.checked,
+                    s.line,
+                    _STRONG if s.code.address in atomic else _flags(s.code),
+                )
                 for s in kernel.sites
             ]
             sites = np.array(rows or [(0, 0, 0, 0)], SITE)
@@ -160,3 +166,30 @@ def _flags(code: Instruction) -> int:
     returns = code.opcode.startswith("ATOM") and isinstance(result, Reg) and result.index != RZ
     strong = _STRONG if "STRONG" in code.modifiers else 0
     return strong | (_RETURNS if returns else 0)
+
+
+def _loads_of_atomics(codes: Sequence[Instruction]) -> set[int]:
+    """Addresses of the loads that belong to an atomic operation which the assembler made a loop of.
+
+    Shared memory adds no floats by itself: the loop loads a value, computes the new one, and swaps it in if
+    nothing else has come in between (`ATOMS.CAST.SPIN`), or else begins anew.
+    """
+    casts = [one for one in codes if one.opcode == "ATOMS" and "CAST" in one.modifiers]
+    loops = [
+        (label.address, one.address)
+        for one in codes
+        for label in one.operands
+        if isinstance(label, Label) and label.address <= one.address
+    ]
+    found: set[int] = set()
+    for cast in casts:
+        place, expected = cast.operands[1:3]
+        begins = [start for start, end in loops if start <= cast.address <= end]
+        found |= {
+            one.address
+            for one in codes
+            if one.opcode == "LDS"
+            and max(begins, default=cast.address) <= one.address < cast.address
+            and one.operands == (expected, place)
+        }
+    return found

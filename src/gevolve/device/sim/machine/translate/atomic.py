@@ -30,7 +30,7 @@ def atomic(e: Emitter, code: Instruction) -> None:
     values = operands[where + 1 :]
     mods = set(code.modifiers)
     name = next((m for m in code.modifiers if m in _KINDS), None)
-    if name is None or name == "CAST" or "128" in mods:
+    if name is None or "128" in mods:
         raise e.unsupported()
     wide = bool(_WIDE & mods)
     kind, size = ("i64", 8) if wide else ("i32", 4)
@@ -40,7 +40,13 @@ def atomic(e: Emitter, code: Instruction) -> None:
     new = _update(e, mods, name, kind, old, given)
     e.do(f"store {kind} {new}, ptr {place}, align {size}")
     if to is not None:
-        (e.write_wide if wide else e.write)(target(e, to), old)
+        told = _swapped(e, kind, old, given[0]) if name == "CAST" else old
+        (e.write_wide if wide else e.write)(target(e, to), told)
+
+
+def _swapped(e: Emitter, kind: str, old: str, want: str) -> str:
+    """CAST tells whether it has swapped, not what was there."""
+    return e.op(f"zext i1 {e.op(f'icmp eq {kind} {old}, {want}')} to {kind}")
 
 
 def _value(e: Emitter, operand: Operand, kind: str) -> str:
@@ -57,7 +63,7 @@ def _update(e: Emitter, mods: set[str], name: str, t: str, old: str, given: list
     value = given[0]
     if name == "EXCH":
         return value
-    if name == "CAS":
+    if name in {"CAS", "CAST"}:
         same = e.op(f"icmp eq {t} {old}, {value}")
         return e.op(f"select i1 {same}, {t} {given[1]}, {t} {old}")
     if name == "INC":
