@@ -98,7 +98,9 @@ def test_the_assembler_hears_of_it(edit, has):
 
 def test_every_kind_sweeps_somewhere():
     programs = [locate(f"papers/{name}").load() for name in ("hotspot", "lavamd", "srad")]
-    swept = {
-        edit.kind for one in programs for patch in one.sweep(one.kinds, None) for edit in patch
-    }
+    swept: set[str] = set()
+    for one in programs:
+        sizes = {f"{function.name} ntid.x=256": 1.0 for function in one._index.functions}
+        profile = dict.fromkeys(one._index.body, 1.0) | sizes
+        swept |= {edit.kind for patch in one.sweep(one.kinds, profile) for edit in patch}
     assert swept == {*EDIT_KINDS} - {"copy", "move", "replace", "swap"}

@@ -223,6 +223,10 @@ class SimGpu:
         self._used.fuel = max(self._used.fuel, int(launch.fuel))
         for name, times in zip(kernel.marks, marks.tolist(), strict=False):
             self._marks[name] = self._marks.get(name, 0) + times
+        if kernel.marks:  # how it was launched is worth knowing, too
+            for axis, size in zip("xyz", launch.ntid, strict=False):
+                name = f"{kernel.name} ntid.{axis}={size}"
+                self._marks[name] = self._marks.get(name, 0) + 1
 
     def _stopped(self, kernel: Kernel | MachineKernel, launch: Launch) -> Stopped:
         verdict, words = STOPS[launch.stop]

@@ -1,6 +1,6 @@
 """Which memory an address belongs to, and which accesses go to the same address, as far as the text shows."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.model import Instr
@@ -60,6 +60,23 @@ def is_global(get: Callable[[str], Instr | None], access: Instr) -> bool:
     return access.operands[-1].type in ("ptr", "ptr addrspace(1)")
 
 
+def address_text(get: Callable[[str], Instr | None], value: str, deep: int = DEEP) -> str:
+    """An address in a form in which equal computations have equal texts."""
+    instr = get(value[1:]) if value.startswith("%") else None
+    if instr is None or deep == 0 or instr.opcode not in PURE:
+        return value
+    words: list[str] = []
+    for part, operand in zip(instr.parts, instr.operands, strict=False):
+        words.append(part.replace("inbounds ", "").replace("nuw ", "").replace("nsw ", ""))
+        words.append(address_text(get, operand.value, deep - 1))
+    return "(" + instr.opcode + "".join(words) + ")"
+
+
+def is_shared(get: Callable[[str], Instr | None], access: Instr) -> bool:
+    """Whether a load or a store works on a shared array."""
+    return any("addrspace(3)" in root for root in roots(get, access.operands[-1].value))
+
+
 class Addresses:
     """Which accesses of the unedited program go to the same address, as far as the text shows."""
 
@@ -68,14 +85,14 @@ class Addresses:
         self._by_address: dict[tuple[str, str], list[str]] = {}
         for instr in index.instr.values():
             if is_access(instr):
-                key = (value_type(instr), self._address(instr.operands[-1].value, DEEP))
+                key = (value_type(instr), address_text(index.instr.get, instr.operands[-1].value))
                 self._by_address.setdefault(key, []).append(instr.id)
 
     def nearest_access(self, load: Instr) -> str | None:
         """The last access of this address that every path to the load has passed."""
         index, home = self._index, self._index.block_of[load.id]
         dominance = index.dominance[index.function_of[home]]
-        key = (load.type, self._address(load.operands[0].value, DEEP))
+        key = (load.type, address_text(index.instr.get, load.operands[0].value))
         best: str | None = None
         for other in self._by_address[key]:
             block = index.block_of[other]
@@ -92,20 +109,8 @@ class Addresses:
             return index.body[block].index(one) > index.body[block].index(other)
         return index.dominance[index.function_of[block]].dominates(other_block, block)
 
-    def _address(self, value: str, deep: int) -> str:
-        """An address in a form in which equal computations have equal texts."""
-        instr = self._index.instr.get(value[1:]) if value.startswith("%") else None
-        if instr is None or deep == 0 or instr.opcode not in _PURE:
-            return value
-        return "(" + instr.opcode + "".join(self._words(instr, deep - 1)) + ")"
 
-    def _words(self, instr: Instr, deep: int) -> Iterator[str]:
-        for part, operand in zip(instr.parts, instr.operands, strict=False):
-            yield part.replace("inbounds ", "").replace("nuw ", "").replace("nsw ", "")
-            yield self._address(operand.value, deep)
-
-
-_PURE = frozenset(
+PURE = frozenset(
     {
         "getelementptr",
         "add",
@@ -120,3 +125,4 @@ _PURE = frozenset(
         "and",
     }
 )
+"""Address computations: they only depend on their operands, and cannot fail."""

@@ -7,6 +7,8 @@ from typing import Self
 import numpy as np
 
 from gevolve.ir.edit_kind import Show, Skipped
+from gevolve.ir.llvm.assumptions import Align, BlockSize, Divisor
+from gevolve.ir.llvm.compare import CompareBits
 from gevolve.ir.llvm.draft import LlvmDraft
 from gevolve.ir.llvm.edit_kind import (
     LlvmEdit,
@@ -19,8 +21,11 @@ from gevolve.ir.llvm.edit_kind import (
     untouchable,
 )
 from gevolve.ir.llvm.facts import Invariant, NoAlias, Registers, Unroll
+from gevolve.ir.llvm.hoist import Hoist
 from gevolve.ir.llvm.index import LlvmIndex
+from gevolve.ir.llvm.keep import Keep
 from gevolve.ir.llvm.model import Instr
+from gevolve.ir.llvm.pad import Pad
 from gevolve.ir.llvm.rounding import Narrow, Relax
 from gevolve.ir.llvm.sites import LlvmSites
 from gevolve.ir.llvm.source_form import SourceDraft, conditions, forms
@@ -263,6 +268,7 @@ EDIT_KINDS = EditKinds(
     (
         *(Copy, Delete, Move, Replace, Swap, SetOperand),
         *(Narrow, NoAlias, Invariant, Unroll, Relax, Forward, SyncWarp, Registers),
+        *(Keep, Hoist, Pad, Align, Divisor, BlockSize, CompareBits),
     ),
 )
 """All edit kinds of kernels, in the order in which the search draws them."""

@@ -42,6 +42,8 @@ class LlvmIndex:
         self.reachable = _reachable(self.functions)
         """Of each function, those that it may call, directly or not, and itself."""
         plain = "\n".join(chunk for chunk in module.chunks if isinstance(chunk, str))
+        self.plain = plain
+        """The text outside of functions: globals, declarations, metadata."""
         self.declared = frozenset(re.findall(r"^declare .*?@([-\w$.]+)\(", plain, re.MULTILINE))
         """The functions that the module declares without defining them."""
         numbers = re.findall(r"^!(\d+) = ", plain, re.MULTILINE)

@@ -54,6 +54,7 @@ class Relax(LlvmEdit):
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:
         """Divisions and roots first, since the approximate ones are far cheaper; then sums."""
         costly = [cls(instr.id, "afn") for instr in sites.hottest(_is_costly)]
+        costly += [cls(instr.id, "arcp") for instr in sites.hottest(_may_multiply)]
         sums = [cls(instr.id, "reassoc") for instr in sites.hottest(_is_sum)]
         return [*costly, *sums]
 
@@ -147,6 +148,11 @@ def _is_costly(instr: Instr) -> bool:
             re.search(r"@llvm\.(sqrt|exp|log|pow|sin|cos)", instr.parts[0])
         )
     return instr.opcode in ("fdiv", "frem")
+
+
+def _may_multiply(instr: Instr) -> bool:
+    """Whether a division may become a product with a reciprocal that is computed elsewhere or before."""
+    return instr.opcode == "fdiv" and not instr.operands[0].value.startswith("1.000000e+00")
 
 
 def _is_sum(instr: Instr) -> bool:

@@ -29,6 +29,16 @@ class LlvmSites:
         """How often a block ran; 1 if that is not known."""
         return 1.0 if self._profile is None else float(self._profile.get(block, 0.0))
 
+    def known(self, id_: str, what: str) -> int | None:
+        """What a kernel's launches all had in common, such as ``ntid.x``; None if that is not known.
+
+        The profile has it as ``KERNEL ntid.x=256``, with how many launches had it.
+        """
+        function = self.index.functions[self.index.function_of[self.index.block_of[id_]]]
+        start = f"{function.name} {what}="
+        found = [name[len(start) :] for name in self._profile or () if name.startswith(start)]
+        return int(found[0]) if len(found) == 1 else None
+
     def hottest(self, allowed: Callable[[Instr], bool]) -> list[Instr]:
         """All instructions that are allowed and ran, those that ran most often first."""
         found = [

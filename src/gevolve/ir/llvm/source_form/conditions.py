@@ -30,7 +30,7 @@ def fixed(source: SourceDraft, target: str, value: bool) -> str:
     if operator is None or condition.opcode not in ("icmp", "fcmp"):
         return _whole(source, instr, at, value)
     _require_once(source, condition, at)
-    span = _comparison(source.code, operator.span())
+    span = comparison(source.code, operator.span())
     if _head(source.code, at) in ("for", "while"):
         return _loop(source, instr, at, value)
     same = _same(condition, operator[0], source.code[slice(*span)])
@@ -84,7 +84,7 @@ def _require_once(source: SourceDraft, condition: Instr, at: int) -> None:
                 raise Skipped("its condition stands for several of the program")
 
 
-def _comparison(code: str, operator: Span) -> Span:
+def comparison(code: str, operator: Span) -> Span:
     """The comparison that has this operator."""
     start, end = operator
     while start > 0:

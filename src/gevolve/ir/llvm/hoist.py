@@ -1,0 +1,149 @@
+"""Moves loads up, with the computation of their addresses: out of a loop, or before a branch or a barrier."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, Self
+
+import numpy as np
+
+from gevolve.ir.edit_kind import Show, Skipped
+from gevolve.ir.llvm.addresses import DEEP, PURE, is_load
+from gevolve.ir.llvm.draft import LlvmDraft
+from gevolve.ir.llvm.edit_kind import LlvmEdit, draw_from
+from gevolve.ir.llvm.model import Instr
+from gevolve.ir.llvm.sites import LlvmSites
+
+
+@dataclass(frozen=True)
+class Hoist(LlvmEdit):
+    """A load happens earlier: before the loop that it is in, before the branch above it, or first in its block."""
+
+    name = "hoist"
+    load: str
+    where: Literal["loop", "branch", "block"]
+
+    @classmethod
+    def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
+        return draw_from(list(cls.sweep(sites)), rng)
+
+    @classmethod
+    def sweep(cls, sites: LlvmSites) -> Iterable[Self]:
+        """Where something is gained: out of each loop, before each branch, and before each barrier."""
+        draft = LlvmDraft(sites.index)
+        loads = sites.hottest(is_load)
+        places: tuple[Literal["loop", "branch", "block"], ...] = ("loop", "block", "branch")
+        for where in places:
+            for load in loads:
+                edit = cls(load.id, where)
+                if where == "block" and not _behind_barrier(draft, load):
+                    continue
+                try:
+                    edit._plan(draft, load)
+                except Skipped:
+                    continue
+                yield edit
+
+    def apply(self, draft: LlvmDraft, seed: int) -> None:
+        del seed
+        load = draft.find(self.load, is_load)
+        moved, block, position = self._plan(draft, load)
+        for one in (*moved, load):
+            home, at = draft.position(one.id)
+            if home == block and at < position:
+                continue
+            draft.move_to(one.id, block, position)
+            position += 1
+
+    def describe(self, show: Show) -> str:
+        where = {
+            "loop": "before its loop",
+            "branch": "before the branch above it",
+            "block": "before what comes first in its block",
+        }
+        return f"do {show(self.load)} {where[self.where]}"
+
+    def _plan(self, draft: LlvmDraft, load: Instr) -> tuple[list[Instr], str, int]:
+        """What moves along, and where to; raises `Skipped` if it cannot."""
+        home, at = draft.position(load.id)
+        block = self._block(draft, home)
+        body = draft.body(block)
+        if block == home:
+            position = sum(1 for id_ in body if _opcode(draft, id_) == "phi")
+            if position == at:
+                raise Skipped(f"{load.id} is first in its block")
+        else:
+            position = len(body) - 1
+        needed: list[Instr] = []
+        for operand in load.operands:
+            self._need(draft, operand.local, block, position, needed, DEEP)
+        return needed, block, position
+
+    def _block(self, draft: LlvmDraft, home: str) -> str:
+        dominance = draft.index.dominance[draft.index.function_of[home]]
+        if self.where == "block":
+            return home
+        if not dominance.reachable(home):
+            raise Skipped(f"{home} is never reached")
+        above = next(dominance.dominators(home), None)
+        if self.where == "loop":
+            head = next(
+                (b for b in (home, *dominance.dominators(home)) if _is_head(draft, b, home)), None
+            )
+            if head is None:
+                raise Skipped("it is in no loop")
+            above = next(dominance.dominators(head), None)
+        if above is None:
+            raise Skipped("there is nothing above it")
+        return above
+
+    def _need(
+        self,
+        draft: LlvmDraft,
+        value: str | None,
+        block: str,
+        position: int,
+        needed: list[Instr],
+        deep: int,
+    ) -> None:
+        """Add what must be computed before a value is there, the first first."""
+        if value is None or draft.available(value, block, position):
+            return
+        instr = draft.get(value)
+        if instr is None or instr.opcode not in PURE or deep == 0:
+            raise Skipped(f"{value} is not there yet")
+        if instr in needed:
+            return
+        for operand in instr.operands:
+            self._need(draft, operand.local, block, position, needed, deep - 1)
+        needed.append(instr)
+
+
+def _opcode(draft: LlvmDraft, id_: str) -> str:
+    instr = draft.get(id_)
+    return "" if instr is None else instr.opcode
+
+
+def _behind_barrier(draft: LlvmDraft, load: Instr) -> bool:
+    home, at = draft.position(load.id)
+    before = (draft.get(id_) for id_ in draft.body(home)[:at])
+    return any(one is not None and "@llvm.nvvm.barrier" in one.parts[0] for one in before)
+
+
+def _is_head(draft: LlvmDraft, block: str, inside: str) -> bool:
+    """Whether a block is the head of a loop that has another block in it."""
+    dominance = draft.index.dominance[draft.index.function_of[block]]
+    latches = [b for b in (block, *dominance.dominated(block)) if block in dominance.successors[b]]
+    seen, front = set(latches), list(latches)
+    if not latches:
+        return False
+    while front:
+        at = front.pop()
+        if at == inside:
+            return True
+        if at == block:
+            continue
+        for before, after in dominance.successors.items():
+            if at in after and before not in seen and dominance.dominates(block, before):
+                seen.add(before)
+                front.append(before)
+    return inside in seen

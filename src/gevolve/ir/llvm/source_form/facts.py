@@ -1,0 +1,72 @@
+"""How facts about arrays and numbers are written in CUDA C++."""
+
+import re
+
+from gevolve.ir.edit_kind import Skipped
+from gevolve.ir.llvm.source_form.conditions import comparison
+from gevolve.ir.llvm.source_form.draft import SourceDraft
+from gevolve.ir.llvm.source_form.scan import closing, trimmed
+
+
+def padded(source: SourceDraft, array: str) -> str:
+    """The rows of a shared array get one element more."""
+    mangled = array.strip('"')
+    words = [mangled]
+    for length in re.finditer(r"\d+(?=[A-Za-z_])", mangled):
+        rest = mangled[length.end() :]
+        if re.fullmatch(r"(_\d+_?)?", rest[int(length[0]) :]):
+            words.append(rest[: int(length[0])])
+    for word in words:
+        declared = re.compile(
+            rf"__shared__[^;=]*?\b{re.escape(word)}\s*(\[[^\]]*\])(\[[^\]]*\])(?=\s*[;,])"
+        )
+        found = list(declared.finditer(source.code))
+        if len(found) == 1:
+            at = found[0].end(2) - 1
+            source.replace((at, at), " + 1")
+            return f"make the rows of `{word}` one element longer ({source.line(at)})"
+    raise Skipped("the array is not declared plainly")
+
+
+def aligned(source: SourceDraft, argument: str) -> str:
+    """A pointer parameter is aligned to 16 bytes."""
+    start, end = source.parameter(argument)
+    found = re.fullmatch(r"(.*\*)\s*(?:__restrict__\s*)?(\w+)", source.code[start:end], re.DOTALL)
+    if found is None:
+        raise Skipped("the parameter is no plain pointer")
+    at = source.code.find("{", end)
+    if at < 0 or ";" in source.code[end:at]:
+        raise Skipped("the kernel is not defined where it is declared")
+    kind, name = " ".join(found[1].split()), found[2]
+    source.replace(
+        (at + 1, at + 1), f"\n    {name} = ({kind})__builtin_assume_aligned({name}, 16);"
+    )
+    return f"take `{name}` as aligned to 16 bytes ({source.line(start)})"
+
+
+def block_size(source: SourceDraft, read: str, axis: str, size: int) -> str:
+    """A kernel takes its block size as a number."""
+    block = source.index.block_of[read]
+    at, name = source.definition(block)
+    begin = source.code.find("{", closing(source.code, source.code.index("(", at)))
+    end = closing(source.code, begin)
+    uses = list(re.compile(rf"\bblockDim\s*\.\s*{axis}\b").finditer(source.code, begin, end))
+    if not uses:
+        raise Skipped(f"{name} does not read it itself")
+    for use in uses:
+        source.replace(use.span(), str(size))
+    return f"take `blockDim.{axis}` of `{name}` as {size} ({source.line(uses[0].start())})"
+
+
+def compared_bits(source: SourceDraft, compare: str) -> str:
+    """Doubles are compared as whole numbers."""
+    at = source.place(compare)
+    found = re.compile(r"<=|>=|==|!=|<|>").match(source.code, at)
+    if found is None:
+        raise Skipped("it is no plain comparison")
+    start, end = comparison(source.code, found.span())
+    for side in ((start, found.start()), (found.end(), end)):
+        left, right = trimmed(source.code, side)
+        text = source.text[left:right]
+        source.replace((left, right), f"__double_as_longlong({text})")
+    return f"compare the bits of `{source.text[start:end]}` ({source.line(at)})"

@@ -1,0 +1,154 @@
+"""Edit kinds that tell or restructure: any sequence of them is valid, and they do what they are for."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gevolve.evaluate.pool import Pool
+from gevolve.ir.llvm import load
+from gevolve.ir.llvm.codegen import to_ptx
+from gevolve.patch import Patch
+from gevolve.workload.locate import locate
+
+NAMES = ("papers/hotspot", "papers/backprop", "papers/transpose", "papers/srad")
+PROGRAMS = {name: locate(name).load() for name in NAMES}
+KINDS = [
+    kind for kind in PROGRAMS[NAMES[0]].kinds if kind not in ("copy", "move", "replace", "swap")
+]
+
+
+def profile_of(program):
+    """As if every block had run, and every kernel had been launched with blocks of 16 by 16."""
+    blocks = dict.fromkeys(program._index.body, 1.0)
+    sizes = {f"{f.name} ntid.{axis}=16": 1.0 for f in program._index.functions for axis in "xy"}
+    return blocks | sizes
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from(NAMES),
+    st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 99)), max_size=12),
+)
+def test_any_sequence_of_edits_is_valid(name, drawn):
+    program = PROGRAMS[name]
+    profile = profile_of(program)
+    edits = [program.propose(kind, np.random.default_rng(seed), profile) for kind, seed in drawn]
+    patch = Patch(tuple(edit for edit in edits if edit is not None))
+    assert Patch.parse(str(patch)) == patch
+    assert program.verify(program.apply(patch).text) is None
+
+
+SOURCE = """
+extern "C" __global__ void k(float *out, const float *in, int n, int m)
+{
+    __shared__ float mine[256];
+    __shared__ float tile[32][32];
+    int i = threadIdx.x;
+    mine[i] = in[i];
+    for (int k = 0; k < n; k++) {
+        __syncthreads();
+        mine[i] = mine[i] * 0.5f + in[k];
+    }
+    __syncthreads();
+    tile[i / 32][i % 32] = mine[i];
+    __syncthreads();
+    out[i] = tile[i % 32][i / 32] + in[4 * i] + in[4 * i + 1] + in[4 * i + 2] + in[4 * i + 3];
+    out[blockDim.x + i] = in[i % m];
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    path = tmp_path_factory.mktemp("kinds") / "k.cu"
+    path.write_text(SOURCE)
+    return load(path)
+
+
+def all_of(program, *kinds):
+    profile = profile_of(program)
+    edits = (edit for kind in kinds for patch in program.sweep([kind], profile) for edit in patch)
+    return program.apply(Patch(tuple(dict.fromkeys(edits)))).text
+
+
+def test_an_array_that_a_thread_uses_for_itself_is_gone(program):
+    assert to_ptx(program.text).count(".shared .align") == 2
+    kept = to_ptx(all_of(program, "keep"))
+    assert kept.count(".shared .align") == 1
+    assert not re.search(r"(st|ld)\.local", kept)
+
+
+def test_rows_are_longer(program):
+    assert "[4096]" in to_ptx(program.text)
+    assert "[4224]" in to_ptx(all_of(program, "pad"))
+
+
+def test_neighbors_load_as_a_vector(program):
+    assert ".v4" not in to_ptx(program.text)
+    assert ".v4" in to_ptx(all_of(program, "align", "noalias"))
+
+
+def test_the_block_size_is_a_number(program):
+    assert "%ntid.x" in to_ptx(program.text)
+    assert "%ntid.x" not in to_ptx(all_of(program, "blocksize"))
+
+
+def test_a_block_size_that_no_launch_shows_is_not_proposed(program):
+    assert not program.sweep(["blocksize"], None)
+    varied = profile_of(program) | {"k ntid.x=64": 1.0}
+    assert not program.sweep(["blocksize"], varied)
+
+
+def test_a_division_by_a_power_of_two_is_none(program):
+    assert "rem" in to_ptx(program.text)
+    assert "rem" not in to_ptx(all_of(program, "divisor"))
+
+
+def test_what_a_run_shows_of_its_launches():
+    """The block sizes of all launches are in the profile, where the kind finds them."""
+    workload = locate("papers/transpose")
+    with Pool(workload, workers=1, device="sim") as evaluator:
+        profile = evaluator.prepare().profile
+    sizes = {name.split()[-1] for name in profile if " " in name}
+    assert "ntid.x=16" in sizes
+
+
+def test_facts_are_written_in_the_source(program):
+    profile = profile_of(program)
+    words, lines = set(), set()
+    for kind in ("pad", "align", "blocksize"):
+        for patch in program.sweep([kind], profile):
+            form = program.source_form(patch, SOURCE, "k.cu")
+            words.update(form.words)
+            lines.update(line[1:].strip() for line in form.diff.splitlines() if line[0] == "+")
+    assert words == {
+        "make the rows of `tile` one element longer (k.cu:5)",
+        "take `in` as aligned to 16 bytes (k.cu:2)",
+        "take `out` as aligned to 16 bytes (k.cu:2)",
+        "take `blockDim.x` of `k` as 16 (k.cu:16)",
+    }
+    assert "__shared__ float tile[32][32 + 1];" in lines
+    assert "in = (const float *)__builtin_assume_aligned(in, 16);" in lines
+    assert "out[16 + i] = in[i % m];" in lines
+
+
+def test_a_comparison_of_doubles_as_one_of_integers(tmp_path):
+    text = """__global__ void k(double *out, const double *in)
+{
+    out[0] = in[0] < in[1] ? 1 : in[2];
+}
+"""
+    path = tmp_path / "k.cu"
+    path.write_text(text)
+    program = load(path)
+    (patch,) = program.sweep(["bits"], None)
+    form = program.source_form(patch, text, "k.cu")
+    assert "__double_as_longlong(in[0]) < __double_as_longlong(in[1]) ? 1" in form.text
+    path.write_text(form.text)
+    as_source, as_edit = (to_ptx(one) for one in (load(path).text, program.apply(patch).text))
+    assert "setp.lt.f64" not in as_source + as_edit
+    assert "setp.lt.s64" in as_source
+    assert "setp.lt.s64" in as_edit
