@@ -22,6 +22,8 @@ BRANCHES = frozenset(
 )
 WAITS = frozenset({"BAR", "BSYNC", "WARPSYNC"})
 CALLS = frozenset({"CALL"})
+_DIVERGENCE = frozenset({"DIV", "CONV"})
+"""A branch that is taken if lanes are missing, or if none is."""
 _INDIRECT = frozenset({"BRX", "BRXU", "JMX", "JMXU", "RET"})
 
 
@@ -50,7 +52,7 @@ def falls_through(code: Instruction) -> bool:
     if code.opcode in WAITS or code.opcode == "CALL" or code.guard is not None:
         return True
     if code.opcode == "BRA":
-        return len(code.operands) > 1
+        return len(code.operands) > 1 or bool(_DIVERGENCE & set(code.modifiers))
     return code.opcode not in BRANCHES
 
 
@@ -81,7 +83,7 @@ class Ends:
         terms = [e.guard] if e.guard is not None else []
         if code.opcode in {"BRA", "EXIT", "BRX"}:
             terms += [e.truth(x) for x in code.operands if isinstance(x, (Pred, UPred))]
-        if code.opcode == "BRA" and {"DIV", "CONV"} & set(code.modifiers):
+        if code.opcode == "BRA" and _DIVERGENCE & set(code.modifiers):
             apart = self._diverged(e, code)
             # A guard of .DIV says that lanes have unlike masks, which is as good as being apart.
             if terms and "DIV" in code.modifiers:
@@ -97,7 +99,8 @@ class Ends:
 
     def _diverged(self, e: Emitter, code: Instruction) -> str:
         """Whether lanes of a mask that have not left are missing here (.DIV), or none is (.CONV)."""
-        mask = e.integer(code.operands[-2])
+        named = code.operands[:-1]  # sm_75 names no mask where all lanes are meant
+        mask = e.integer(named[-1]) if named else "-1"
         live = e.once(f"load i32, ptr {e.once(f'getelementptr i8, ptr %w, i64 {layout.LIVE}')}")
         here = e.once(f"load i32, ptr {e.once(f'getelementptr i8, ptr %w, i64 {layout.MASK}')}")
         away = e.once(f"and i32 {live}, {e.once(f'xor i32 {here}, -1')}")

@@ -1,6 +1,7 @@
 """One kernel of machine code, as one host function that steps a warp through blocks."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from gevolve.device.sim import layout
@@ -142,7 +143,8 @@ class _Translator:
     def _segment(self, e: Emitter, segment: Segment) -> None:
         if segment.begin is not None:
             self._with(e, segment.begin)
-            exchange.receive(e, segment.begin)
+            with _foreseen(e):
+                exchange.receive(e, segment.begin)
             e.guard = None
         for code in segment.code:
             known = TABLE.get(code.opcode)
@@ -152,15 +154,13 @@ class _Translator:
             if e.guard == "false":
                 e.guard = None
                 continue
-            try:
+            with _foreseen(e):
                 known(e, code)
-            except (AssertionError, LookupError, StopIteration, TypeError, ValueError):
-                # a form of the instruction that its table entry does not foresee
-                raise e.unsupported() from None
             e.guard = None
         if segment.exchange is not None:
             self._with(e, segment.exchange)
-            self.calls[e.number] = exchange.send(e, segment.exchange)
+            with _foreseen(e):
+                self.calls[e.number] = exchange.send(e, segment.exchange)
             e.guard = None
 
     def _with(self, e: Emitter, code: Instruction) -> None:
@@ -175,7 +175,8 @@ class _Translator:
             self.ends.go(e, block.after)
             return "jump", False
         self._with(e, block.end)
-        kind, guarded = self.ends.end(e, block.end, block.after)
+        with _foreseen(e):
+            kind, guarded = self.ends.end(e, block.end, block.after)
         e.guard = None
         return kind, guarded
 
@@ -296,6 +297,15 @@ def _defined(made: list[Emitter]) -> int:
     for e in made:
         defines |= e.defines
     return defines
+
+
+@contextmanager
+def _foreseen(e: Emitter) -> Generator[None]:
+    """Name an instruction whose form its translation does not foresee."""
+    try:
+        yield
+    except (AssertionError, LookupError, StopIteration, TypeError, ValueError):
+        raise e.unsupported() from None
 
 
 def _may_spin(code: Instruction, block: Block) -> bool:
