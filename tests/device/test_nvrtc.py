@@ -7,9 +7,9 @@ import pytest
 
 from gevolve.device import nvrtc
 from gevolve.device.base import Limits
-from gevolve.device.nvrtc.hostcode import without_host
 from gevolve.device.sim import Sim
 from gevolve.errors import CompileError, DeviceError
+from gevolve.ir.llvm.hostcode import without_host
 from gevolve.ir.llvm.source import kernels, read
 from tests.device.launches import CHECKS
 from tests.ir.llvm.kernels import KERNELS

@@ -113,8 +113,9 @@ def test_missing_header_of_the_users_is_clangs_error(write):
 )
 @pytest.mark.usefixtures("no_toolkit")
 def test_headers_of_the_toolkit_name_the_two_ways_out(header, write):
+    uses = "__device__ float all(float x) { return of_the_toolkit(x); }"
     with pytest.raises(SourceError) as error:
-        read(write("k.cu", f"#include <{header}>\n{KERNEL}"))
+        read(write("k.cu", f"#include <{header}>\n{uses}\n{KERNEL}"))
     text = one_line(error)
     assert header in text
     assert (

@@ -4,7 +4,7 @@
     built.ptx                             # of all kernels of the source, by the names that ours have
 
 NVRTC comes with the extra ``cuda``. It compiles device code alone and has no headers of the host:
-`headers` stands in for those that kernels often include, and `hostcode` takes out the host's part.
+`headers` stands in for those that kernels often include, and `gevolve.ir.llvm.hostcode` takes out the host's part.
 """
 
 import ctypes
@@ -18,8 +18,8 @@ from typing import Any
 
 from gevolve.device import nvidia
 from gevolve.device.nvrtc.headers import HEADERS
-from gevolve.device.nvrtc.hostcode import without_host
 from gevolve.errors import CompileError, DeviceError, MissingPackageError, SourceError
+from gevolve.ir.llvm.hostcode import without_host
 
 OLDEST = 75
 """Of the architectures that NVRTC 13 compiles for."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gevolve.errors import CompileError, SourceError, UnsupportedError
+from gevolve.ir.llvm.overlay import without_host_code
 from gevolve.system import tools
 from gevolve.system.text import printable
 
@@ -37,6 +38,7 @@ _UNSUPPORTED = (
     (re.compile(r"'((?:nvcuda|wmma)\w*|mma\.h)'"), "tensor cores"),
 )
 _FIRST_ERROR = re.compile(r"^(.*?:\d+):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)
+_KERNEL = re.compile(r"^define [^\n]*\bptx_kernel\b", re.MULTILINE)
 _MISSING = re.compile(r"fatal error: '([^']+)' file not found")
 
 
@@ -48,9 +50,31 @@ def compile_cuda(path: Path, options: Sequence[str] = ()) -> str:
         return done.text
     _name_unsupported(done.errors)
     missing = _MISSING.search(done.errors)
-    if missing is None or not _TOOLKIT_HEADER.fullmatch(missing[1]):
+    header = missing[1] if missing and _TOOLKIT_HEADER.fullmatch(missing[1]) else ""
+    if not (header and _clang() and _toolkit()):
+        text = _device_side(path, options, done.errors)
+        if text is not None:
+            return text
+    if not header:
         raise CompileError(_refusal(path, done))
-    return _with_toolkit(path, options, missing[1])
+    return _with_toolkit(path, options, header)
+
+
+def _device_side(path: Path, options: Sequence[str], errors: str) -> str | None:
+    """A source without the host code that does not compile, if there is a kernel in the rest."""
+    _, library = _zig()
+    found = without_host_code(
+        path,
+        errors,
+        lambda more: _bundled(path, (*options, *more)),
+        lambda header: _TOOLKIT_HEADER.fullmatch(header) is not None,
+        (_INCLUDE, library),
+    )
+    if found is None or not _KERNEL.search(found[0].text):
+        return None
+    names = ", ".join(found[1])
+    sys.stderr.write(f"{path.name}: host code does not compile here and was left out ({names})\n")
+    return found[0].text
 
 
 def _name_unsupported(errors: str) -> None:
