@@ -238,6 +238,7 @@ from jax._src import xla_bridge
 
 def work():
     edits = [program.propose(kind, np.random.default_rng(1), None) for kind in program.kinds]
+    edits = [edit for edit in edits if edit is not None]
     variant = program.apply(Patch(tuple(edits)))
     assert program.verify(variant.text) is None
     return stablehlo.canonical(variant.text)

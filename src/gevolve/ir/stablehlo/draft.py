@@ -170,6 +170,49 @@ class StablehloDraft:
     def set_operand(self, id_: str, number: int, value: Value) -> None:
         self._op[id_].operands[number] = value
 
+    def carry(self, loop: str, start: Value) -> Value:
+        """Let a loop carry another value along; returns that value in its body, where `carried` gives the next."""
+        old = self._op[loop]
+        where = named(f"b{loop[1:]}.{len(old.results)}")
+        new = ir.Operation.create(
+            old.name,
+            results=[*(result.type for result in old.results), start.type],
+            operands=[*old.operands, start],
+            regions=2,
+            loc=old.location,
+            ip=ir.InsertionPoint(old),
+        )
+        for before, after in zip(list(old.regions), list(new.regions), strict=True):
+            block = before.blocks[0]
+            block.append_to(after)
+            block.add_argument(start.type, where)
+        for before, after in zip(old.results, new.results, strict=False):
+            before.replace_all_uses_with(after)
+        old.erase()
+        self._op[loop] = new
+        results = tuple(str(result.type) for result in new.results)
+        self._facts[loop] = op_info(new.name, self.info(loop).slots, results)
+        return new.regions[1].blocks[0].arguments[-1]
+
+    def carried(self, loop: str, value: Value) -> None:
+        """The value that a loop carries into its next round, for the last one that it was told to carry."""
+        id_ = self.body(self.index.blocks_in[loop][1])[-1]
+        old = self._op[id_]
+        self._op[id_] = ir.Operation.create(
+            old.name,
+            operands=[*old.operands, value],
+            loc=old.location,
+            ip=ir.InsertionPoint(old),
+        )
+        old.erase()
+        self.retype_slots(id_)
+
+    def retype_slots(self, id_: str) -> None:
+        """Take note that an operation's operands have other types now, and that it needs them so."""
+        op = self._op[id_]
+        slots = tuple(str(value.type) for value in op.operands)
+        self._facts[id_] = op_info(op.name, slots, self.info(id_).results)
+
     def _edit_body(self, block: str) -> list[str]:
         if block not in self._body:
             self._body[block] = list(self.index.body[block])

@@ -4,6 +4,11 @@ Inserted operations are named ``x`` and the edit's seed, so a later edit can fin
 in the patch.
 """
 
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+
 from gevolve.ir.edit_kind import EditKind, Skipped
 from gevolve.ir.stablehlo.draft import StablehloDraft
 from gevolve.ir.stablehlo.index import OpInfo
@@ -12,6 +17,14 @@ from gevolve.ir.stablehlo.sites import StablehloSites
 
 class StablehloEdit(EditKind[StablehloSites, StablehloDraft]):
     """The base of edit kinds for models in StableHLO."""
+
+
+EditT = TypeVar("EditT", bound=StablehloEdit)
+
+
+def draw_from(edits: Sequence[EditT], rng: np.random.Generator) -> EditT | None:
+    """One of some edits, the first ones more often; None if there is none."""
+    return edits[int(len(edits) * rng.random() ** 2)] if edits else None
 
 
 def deletable(info: OpInfo) -> bool:

@@ -1,10 +1,11 @@
 """The edit kinds of models.
 
 The six of the kernels mean here what they mean there, on tensors that are resized where types do not
-agree; `scale` and `narrow` are of models alone.
+agree. The others are of models alone: `scale` and `narrow` are here, and those that leave out or exchange a part
+of the work in modules of their own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Self
 
@@ -13,6 +14,7 @@ import numpy as np
 from gevolve.ir.edit_kind import Show, Skipped
 from gevolve.ir.registry import EditKinds
 from gevolve.ir.seeded import seeded_choice, seeded_hash
+from gevolve.ir.stablehlo.activation import Cheaper
 from gevolve.ir.stablehlo.draft import CONSTANTS, StablehloDraft, has_uses
 from gevolve.ir.stablehlo.edit_kind import (
     StablehloEdit,
@@ -22,7 +24,9 @@ from gevolve.ir.stablehlo.edit_kind import (
     movable,
 )
 from gevolve.ir.stablehlo.index import OpInfo
+from gevolve.ir.stablehlo.loops import Carry, Decay
 from gevolve.ir.stablehlo.narrow import narrow_op
+from gevolve.ir.stablehlo.pruning import Contract, Part, Skip, Taps
 from gevolve.ir.stablehlo.scaling import scaled
 from gevolve.ir.stablehlo.sites import StablehloSites
 from gevolve.ir.stablehlo.tensor import NARROWER, tensor
@@ -259,6 +263,17 @@ class Scale(StablehloEdit):
         target = sites.draw(rng, lambda info: info.scalable)
         return None if target is None else cls(target, POWERS[int(rng.integers(len(POWERS)))])
 
+    @classmethod
+    def sweep(cls, sites: StablehloSites) -> Iterable[Self]:
+        """Constants of loops: rates, bounds, strides."""
+        index = sites.index
+        found = [
+            id_
+            for id_, info in index.info.items()
+            if info.scalable and index.parent_of[index.block_of[id_]] is not None
+        ]
+        return [cls(id_, power) for power in (1, -1, 2) for id_ in reversed(found)]
+
     def apply(self, draft: StablehloDraft, seed: int) -> None:
         del seed  # the edit says it all
         target = self.target
@@ -308,7 +323,10 @@ class Narrow(StablehloEdit):
 EDIT_KINDS = EditKinds(
     "stablehlo",
     StablehloEdit,
-    (Copy, Delete, Move, Replace, Swap, SetOperand, Scale, Narrow),
+    (
+        *(Copy, Delete, Move, Replace, Swap, SetOperand, Scale, Narrow),
+        *(Skip, Contract, Part, Taps, Cheaper, Carry, Decay),
+    ),
 )
 """All edit kinds of models, in the order in which the search draws them."""
 

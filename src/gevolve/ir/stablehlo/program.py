@@ -18,7 +18,7 @@ from gevolve.ir.stablehlo.sites import StablehloSites
 from gevolve.program import Change, Profile, Variant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
 
@@ -61,6 +61,10 @@ class StablehloProgram(EditableProgram[StablehloSites, StablehloDraft]):
     def propose(self, kind: str, rng: np.random.Generator, profile: Profile | None) -> Edit | None:
         with context():
             return super().propose(kind, rng, profile)
+
+    def sweep(self, kinds: Sequence[str], profile: Profile | None) -> list[Patch]:
+        with context():
+            return super().sweep(kinds, profile)
 
     def apply(self, patch: Patch) -> Variant:
         with context():

@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import math
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gevolve.ir.stablehlo.bypass import HEAVY, arithmetic, bypasses
 from gevolve.ir.stablehlo.draft import CONSTANTS, StablehloDraft
 from gevolve.ir.stablehlo.index import TERMINATORS, OpInfo, StablehloIndex
 from gevolve.ir.stablehlo.tensor import tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from gevolve.ir.stablehlo.mlir import Op
 
 TRIES = 64
 """How many operations are drawn by weight before all that are allowed are looked at."""
@@ -35,6 +39,7 @@ class StablehloSites:
         self.index = index
         self._draft = StablehloDraft(index)  # of the unedited program, to look values up in
         runs = {name: self._runs(name) for name in index.body}
+        self._often = runs
         self._ids = list(index.info)
         weights = np.asarray(
             [runs[index.block_of[id_]] * _work(info) for id_, info in index.info.items()],
@@ -74,6 +79,40 @@ class StablehloSites:
             if name != now and (kind != slot if resized else kind == slot)
         ]
         return found if resized else [*found, *CONSTANTS]
+
+    def op(self, id_: str) -> Op:
+        """An operation of the unedited program, which must not be changed."""
+        return self._draft.op(id_)
+
+    @cached_property
+    def heavy(self) -> list[str]:
+        """Matrix products and convolutions, the most costly first."""
+        found = [id_ for id_, info in self.index.info.items() if info.name in HEAVY]
+        return sorted(found, key=lambda id_: -self.cost(id_))
+
+    @cached_property
+    def bypasses(self) -> list[tuple[str, str]]:
+        """Operations and the values that they could be skipped to, those that save most first."""
+        return bypasses(self.index, self.cost)
+
+    @cached_property
+    def counters(self) -> dict[str, tuple[str, int]]:
+        """By loop: the value in its body that counts its rounds from 0, and how many there are."""
+        found: dict[str, tuple[str, int]] = {}
+        for block, parent in self.index.parent_of.items():
+            if parent is None or parent[1] or self.index.info[parent[0]].name != "stablehlo.while":
+                continue
+            for id_ in self.index.body[block]:
+                names = self.index.operands[id_]
+                if self.index.info[id_].name == "stablehlo.compare" and names[0].startswith("c"):
+                    count = self._constant(names[1])
+                    if count:
+                        found[parent[0]] = f"b{names[0][1:]}", count
+        return found
+
+    def cost(self, id_: str) -> float:
+        """A guess of what an operation costs over the whole run."""
+        return self._often[self.index.block_of[id_]] * arithmetic(self.index.info[id_])
 
     def _runs(self, block: str) -> float:
         """How often a block runs, as far as the text says."""

@@ -1,0 +1,93 @@
+"""Which operations could be skipped, and to what: residual blocks, chains between values of one type, repetitions."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from gevolve.ir.stablehlo.tensor import tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gevolve.ir.stablehlo.index import OpInfo, StablehloIndex
+
+HEAVY = ("stablehlo.dot_general", "stablehlo.convolution")
+FAR = 24
+"""A chain is followed over so many operations."""
+_FREE = frozenset(
+    f"stablehlo.{name}" for name in ["constant", "reshape", "broadcast_in_dim", "iota"]
+)
+
+
+def arithmetic(info: OpInfo) -> float:
+    """A guess of the operations that one run of it takes."""
+    counts = [kind.count for kind in map(tensor, (*info.slots[:2], *info.results[:1])) if kind]
+    if (
+        info.name in HEAVY
+    ):  # of a matrix product the numbers of rows, columns and terms, each squared
+        return 2 * math.sqrt(math.prod(counts))
+    return 0.0 if info.name in _FREE else float(max(counts, default=0))
+
+
+def bypasses(index: StablehloIndex, cost: Callable[[str], float]) -> list[tuple[str, str]]:
+    """Operations, each with a value that it could be skipped to; those that save most first."""
+    found: dict[tuple[str, str], float] = {}
+    for target, info in index.info.items():
+        if not info.deletable or len(info.results) != 1 or info.name in _FREE:
+            continue
+        for value in _candidates(index, target, info):
+            saved = _saved(index, target, value, cost)
+            if saved > 0:
+                found.setdefault((target, value), saved)
+    return sorted(found, key=lambda pair: -found[pair])
+
+
+def _candidates(index: StablehloIndex, target: str, info: OpInfo) -> Iterator[str]:
+    kind = info.results[0]
+    yield from (name for name in index.operands[target] if index.type.get(name) == kind)
+    yield from _ancestors(index, target, kind)
+    if info.name in HEAVY:
+        yield from _earlier(index, target, info)
+
+
+def _ancestors(index: StablehloIndex, target: str, kind: str) -> Iterator[str]:
+    """The nearest values of its type that an operation is computed from."""
+    todo, seen = list(index.operands[target]), set[str]()
+    while todo and len(seen) < FAR:
+        name = todo.pop(0)
+        id_ = name.partition(".")[0]
+        if id_ in seen:
+            continue
+        seen.add(id_)
+        if index.type.get(name) == kind:
+            yield name
+        elif index.block_of.get(id_) == index.block_of[target]:
+            todo += index.operands[id_]
+
+
+def _earlier(index: StablehloIndex, target: str, info: OpInfo) -> Iterator[str]:
+    """The last operation before it that does the same to tensors of the same types."""
+    body = index.body[index.block_of[target]]
+    alike = [id_ for id_ in body[: body.index(target)] if index.info[id_] == info]
+    yield from alike[-1:]
+
+
+def _saved(index: StablehloIndex, target: str, value: str, cost: Callable[[str], float]) -> float:
+    """What is no longer needed for it: all that was made from the value on the way."""
+    block, base = index.block_of[target], value.partition(".")[0]
+    needed, todo = set[str](), [target]
+    while todo:
+        id_ = todo.pop().partition(".")[0]
+        if id_ in needed or id_ == base or index.block_of.get(id_) != block:
+            continue
+        needed.add(id_)
+        todo += index.operands[id_]
+    after, todo = set[str](), [base]
+    while todo:
+        id_ = todo.pop().partition(".")[0]
+        if id_ in after or index.block_of.get(id_) != block:
+            continue
+        after.add(id_)
+        todo += index.operands[id_]
+    return sum(cost(id_) for id_ in needed - after)

@@ -1,0 +1,167 @@
+"""Edit kinds for loops: a new value that a loop carries along, and arithmetic on its counter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal, Self
+
+from gevolve.ir.edit_kind import Show, Skipped
+from gevolve.ir.stablehlo.edit_kind import StablehloEdit, draw_from
+from gevolve.ir.stablehlo.mlir import Attribute, context, ir
+from gevolve.ir.stablehlo.resize import splat
+from gevolve.ir.stablehlo.tensor import Tensor, tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import numpy as np
+
+    from gevolve.ir.stablehlo.draft import StablehloDraft
+    from gevolve.ir.stablehlo.sites import StablehloSites
+
+STEPS = ("stablehlo.add", "stablehlo.subtract")
+EIGHTHS = (4, 7, 6)
+"""How much of the last round's step is kept, in eighths."""
+
+
+@dataclass(frozen=True)
+class Carry(StablehloEdit):
+    """Let a loop carry a sum of its steps along, older ones counting less: momentum.
+
+    The target adds a step to a value that its loop carries, or subtracts it; the step becomes the sum.
+    """
+
+    name = "carry"
+    # The loop is another operation afterwards; other edits should not have to know.
+    last = True
+    target: str
+    eighths: int
+
+    @classmethod
+    def draw(cls, sites: StablehloSites, rng: np.random.Generator) -> Self | None:
+        return draw_from(list(cls.sweep(sites)), rng)
+
+    @classmethod
+    def sweep(cls, sites: StablehloSites) -> Iterable[Self]:
+        targets = list(_updates(sites))
+        return [cls(target, kept) for kept in EIGHTHS for target in targets]
+
+    @classmethod
+    def bundle(cls, sites: StablehloSites) -> Iterable[Self]:
+        return [cls(target, EIGHTHS[0]) for target in _updates(sites)]
+
+    def apply(self, draft: StablehloDraft, seed: int) -> None:
+        del seed  # the edit says it all
+        target = self.target
+        info = draft.find(target, lambda info: info.name in STEPS)
+        if not 0 < self.eighths < 8:
+            raise Skipped(f"{self.eighths} eighths are no part")
+        kind = tensor(info.results[0])
+        parent = draft.index.parent_of[draft.block_of(target)]
+        loop = "" if parent is None or parent[1] != 1 else parent[0]
+        whole = draft.get(loop) if loop else None
+        if whole is None or whole.name != "stablehlo.while" or kind is None or not kind.is_float:
+            raise Skipped(f"{target} is in no loop that could carry a step of it")
+        start = splat(kind, 0, partial(draft.emit, loop))
+        body = draft.carry(loop, start)
+        op = draft.op(target)
+        emit = partial(draft.emit, target)
+        kept = emit("multiply", kind, [body, splat(kind, self.eighths / 8, emit)], {})
+        total = emit("add", kind, [kept, op.operands[1]], {})
+        draft.set_operand(target, 1, total)
+        draft.carried(loop, total)
+
+    def describe(self, show: Show) -> str:
+        return f"let steps of {show(self.target)} go on by {self.eighths}/8 in the next round"
+
+
+@dataclass(frozen=True)
+class Decay(StablehloEdit):
+    """Multiply a value in a loop's body by something that falls, or rises, from round to round."""
+
+    name = "decay"
+    target: str
+    loop: str
+    counter: str
+    rounds: int
+    way: Literal["falls", "rises"]
+
+    @classmethod
+    def draw(cls, sites: StablehloSites, rng: np.random.Generator) -> Self | None:
+        return draw_from(list(cls.sweep(sites)), rng)
+
+    @classmethod
+    def sweep(cls, sites: StablehloSites) -> Iterable[Self]:
+        found = list(_rates(sites))
+        return [cls(*one, way) for way in ("falls", "rises") for one in found]
+
+    @classmethod
+    def bundle(cls, sites: StablehloSites) -> Iterable[Self]:
+        return [cls(*one, "falls") for one in _rates(sites)]
+
+    def apply(self, draft: StablehloDraft, seed: int) -> None:
+        del seed  # the edit says it all
+        target = self.target
+        info = draft.find(target, lambda info: len(info.results) == 1)
+        kind, counter = tensor(info.results[0]), draft.value(self.counter)
+        if counter is None or kind is None or not kind.is_float or self.rounds < 1:
+            raise Skipped(f"{target} is no value that could change with {self.counter}")
+        if not draft.available(counter, draft.op(target)):
+            raise Skipped(f"{self.counter} is not available at {target}")
+        result = draft.op(target).results[0]
+        users = [(use.owner, use.operand_number) for use in result.uses]
+        emit = partial(draft.emit, draft.after(target))
+        single = Tensor((), kind.element)
+        # 1 - 0.9 i/n, so that the last rounds still do something; or twice the way from there.
+        slope, first = (-0.9, 1.0) if self.way == "falls" else (0.9, 0.1)
+        number = emit("convert", single, [counter], {})
+        number = emit("multiply", single, [number, splat(single, slope / self.rounds, emit)], {})
+        number = emit("add", single, [number, splat(single, first, emit)], {})
+        wide = emit("broadcast_in_dim", kind, [number], {"broadcast_dimensions": _none()})
+        changed = emit("multiply", kind, [result, wide], {})
+        for user, position in users:
+            user.operation.operands[position] = changed
+
+    def describe(self, show: Show) -> str:
+        return f"{show(self.target)} {self.way} over the {self.rounds} rounds of {show(self.loop)}"
+
+
+def _updates(sites: StablehloSites) -> Iterator[str]:
+    """Operations that add a step to what their loop carries, the largest first."""
+    index = sites.index
+    found: list[str] = []
+    for id_, info in index.info.items():
+        parent = index.parent_of[index.block_of[id_]]
+        if info.name not in STEPS or parent is None or parent[1] != 1:
+            continue
+        if index.info[parent[0]].name != "stablehlo.while":
+            continue
+        carried = f"b{parent[0][1:]}."
+        kind = tensor(info.results[0])
+        last = index.body[index.block_of[id_]][-1]
+        if (
+            index.operands[id_][0].startswith(carried)
+            and id_ in index.operands[last]
+            and kind is not None
+            and kind.is_float
+        ):
+            found.append(id_)
+    yield from sorted(found, key=lambda id_: -sites.cost(id_))
+
+
+def _rates(sites: StablehloSites) -> Iterator[tuple[str, str, str, int]]:
+    """Constants that a step is multiplied by, with their loop, its counter and its rounds."""
+    index = sites.index
+    for update in _updates(sites):
+        parent = index.parent_of[index.block_of[update]]
+        counter = sites.counters.get(parent[0]) if parent else None
+        step = index.operands[update][1]
+        if parent is None or counter is None or step not in index.info:
+            continue
+        if index.block_of.get(step) == index.block_of[update]:
+            yield step, parent[0], *counter
+
+
+def _none() -> Attribute:
+    return ir.DenseI64ArrayAttr.get([], context())

@@ -1,0 +1,19 @@
+// patch: cheaper o5 #1
+module {
+  func.func public @main(%a0: tensor<4x16xf32>, %a1: tensor<16x32xf32>, %a2: tensor<32x16xf32>) -> tensor<4x16xf32> {
+    %o0 = stablehlo.constant dense<0.000000e+00> : tensor<4x32xf32>
+    %o1 = stablehlo.dot_general %a0, %a1, contracting_dims = [1] x [0] : (tensor<4x16xf32>, tensor<16x32xf32>) -> tensor<4x32xf32>
+    %o2 = stablehlo.maximum %o1, %o0 : tensor<4x32xf32>
+    %o3 = stablehlo.dot_general %o2, %a2, contracting_dims = [1] x [0] : (tensor<4x32xf32>, tensor<32x16xf32>) -> tensor<4x16xf32>
+    %o4 = stablehlo.add %a0, %o3 : tensor<4x16xf32>
+    %r0 = stablehlo.constant dense<1.000000e+00> : tensor<4x16xf32>
+    %r1 = stablehlo.constant dense<0.000000e+00> : tensor<4x16xf32>
+    %r2 = stablehlo.constant dense<-1.000000e+00> : tensor<4x16xf32>
+    %r3 = stablehlo.constant dense<1.000000e+00> : tensor<4x16xf32>
+    %r4 = stablehlo.multiply %o4, %r0 : tensor<4x16xf32>
+    %r5 = stablehlo.add %r4, %r1 : tensor<4x16xf32>
+    %r6 = stablehlo.clamp %r2, %r5, %r3 : tensor<4x16xf32>
+    %o5 = stablehlo.tanh %o4 : tensor<4x16xf32>
+    return %r6 : tensor<4x16xf32>
+  }
+}

@@ -1,0 +1,14 @@
+// patch: skip o0 o4 #1; skip o4 o9 #1
+// skipped 0: o4 is not available at o0
+// skipped 1: o9 is gone
+module {
+  func.func public @main(%a0: tensor<4x16xf32>, %a1: tensor<16x32xf32>, %a2: tensor<32x16xf32>) -> tensor<4x16xf32> {
+    %o0 = stablehlo.constant dense<0.000000e+00> : tensor<4x32xf32>
+    %o1 = stablehlo.dot_general %a0, %a1, contracting_dims = [1] x [0] : (tensor<4x16xf32>, tensor<16x32xf32>) -> tensor<4x32xf32>
+    %o2 = stablehlo.maximum %o1, %o0 : tensor<4x32xf32>
+    %o3 = stablehlo.dot_general %o2, %a2, contracting_dims = [1] x [0] : (tensor<4x32xf32>, tensor<32x16xf32>) -> tensor<4x16xf32>
+    %o4 = stablehlo.add %a0, %o3 : tensor<4x16xf32>
+    %o5 = stablehlo.tanh %o4 : tensor<4x16xf32>
+    return %o5 : tensor<4x16xf32>
+  }
+}
