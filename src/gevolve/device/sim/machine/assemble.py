@@ -29,6 +29,7 @@ _ARCH = re.compile(r"sm_(\d+)[af]?")
 _OLDEST = 75
 _SAID = re.compile(r"line (\d+); (?:error|fatal) *: (.*)")
 _COMPLAINT = re.compile(r"(?:error|fatal) *: (.*)")
+_TOO_WIDE = re.compile(r"with max regcount of (\d+) calls function")
 _NOISE = ("Ptx assembly aborted", "PTX compilation failed")
 
 
@@ -45,7 +46,14 @@ def assemble(ptx: str, arch: str) -> bytes:
     if int(found[1]) < _OLDEST:
         return ptxas.assemble(ptx, arch, options=extra).cubin
     data = ptx.encode() + b"\n"  # it ends the process on some PTX whose last line has no end
-    return _linked([(_PTX, data)], arch, (_WHOLE, *extra))
+    try:
+        return _linked([(_PTX, data)], arch, (_WHOLE, *extra))
+    except CompileError as error:
+        narrow = _TOO_WIDE.search(str(error))
+        if narrow is None:
+            raise
+        # A kernel of few registers calls a function that would take more: none may take more.
+        return _linked([(_PTX, data)], arch, (_WHOLE, f"-maxrregcount={narrow[1]}", *extra))
 
 
 def link(inputs: Sequence[tuple[int, bytes]], arch: str) -> bytes:
