@@ -15,6 +15,7 @@ __global__ void scale(float *x, float by, int n)
 """
 HOSTS = {
     "a library": "#include <cublas_v2.h>\nvoid go(float *x) { cublasHandle_t h; cublasCreate(&h); }\n",
+    "a header of the system": '#include <error.h>\nint main() { error(1, 2, "no"); }\n',
     "a field": "int main() { cudaDeviceProp p; return p.no_such_field; }\n",
     "a launch of too few": "int main() { scale<<<1, 32>>>(nullptr); nobody(3); }\n",
 }

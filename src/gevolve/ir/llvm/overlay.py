@@ -44,7 +44,7 @@ def without_host_code(
                 return None
             missing = _MISSING.match(found[2])
             file = (path.parent / found[1]).absolute()
-            if missing is not None and toolkit(missing[1]) and missing[1] not in empty:
+            if missing and missing[1] not in empty and _optional(missing[1], errors, toolkit):
                 header = made / "include" / missing[1]
                 if made / "include" not in header.resolve().parents:
                     return None
@@ -65,6 +65,11 @@ def without_host_code(
                 return done, [*(file.name for file in changed), *empty]
             errors = done.errors
     return None
+
+
+def _optional(header: str, errors: str, toolkit: Callable[[str], bool]) -> bool:
+    """Whether only host code may need a header: one of the toolkit, or of some library of the system."""
+    return toolkit(header) or f"<{header}>" in errors
 
 
 def _overlay(changed: dict[Path, Path]) -> str:
