@@ -57,7 +57,7 @@ class Hazard:
     """Something that a run did and whose outcome is undefined on a real GPU, such as a race."""
 
     kind: str
-    """The verdict's word for it: ``race``, ``divergent-barrier`` or ``uninitialised``; or `UNSURE`."""
+    """The verdict's word for it: ``race``, ``divergent-barrier``, ``stale`` or ``uninitialised``; or `UNSURE`."""
     kernel: str
     where: tuple[str, ...]
     """What met where, such as ``writes hotspot.cu:44``; ``writes ?`` if the line is not known."""

@@ -37,6 +37,8 @@ class Verdict(StrEnum):
     """It has a data race that the unedited program does not have."""
     DIVERGENT_BARRIER = "divergent-barrier"
     """Some threads of a block wait at a barrier that others never reach."""
+    STALE = "stale"
+    """It reads by a read-only load what the same launch writes."""
     UNINITIALIZED = "uninitialised"
     """It uses a value that nothing has written."""
 

@@ -31,6 +31,7 @@ COLORS = {
     "inputs-changed": "yellow",
     "race": "yellow",
     "divergent-barrier": "yellow",
+    "stale": "yellow",
     "uninitialised": "yellow",
     "invalid": "magenta",
     "compile": "magenta",

@@ -26,7 +26,16 @@ ROOM = 512 << 20
 """The most bytes of shadow memory; what does not fit is not watched. A byte takes 16."""
 MOST = 1024
 _FOUND = np.dtype([(n, "<i4") for n in ("hazard", "first", "second")])
-_WORDS = ("in a warp", "in a block", "between blocks", "unwritten", "divergent", "left", "heard")
+_WORDS = (
+    "in a warp",
+    "in a block",
+    "between blocks",
+    "unwritten",
+    "divergent",
+    "left",
+    "heard",
+    "stale",
+)
 """What was found; the order is that of the runtime's `enum hazard`."""
 _APART = {
     "in a warp": "in another lane of the warp",
@@ -119,11 +128,14 @@ def _hazard(
     if word in _APART:
         found = [kernel.sites[number] for number in (first, second)]
         return _race(word, [spot_of(_VERBS[site.kind], site.code, files) for site in found], kernel)
-    if word == "heard":
+    if word in ("heard", "stale"):
         there, here = (
             spot_of(_VERBS[site.kind], site.code, files)
             for site in (kernel.sites[first], kernel.sites[second])
         )
+        if word == "stale":
+            detail = f"{here} reads by a read-only load what {there} {there.verb}"
+            return found_at("stale", kernel, [here, there], detail, word)
         detail = f"{here} reads what {there} {there.verb} in another block of the launch"
         return found_at(UNSURE, kernel, [here, there], detail, word)
     ends = kernel.ends

@@ -24,7 +24,7 @@ BLOCK = np.dtype([(n, "<i4") for n in ("kind", "issued", "sites", "first_site", 
 KINDS = ("load", "store", "atomic")
 _CHECKED = 8
 """Added to a site's kind when generated code checks its bounds itself."""
-_STRONG, _VOLATILE, _RETURNS = 1, 2, 4
+_STRONG, _VOLATILE, _RETURNS, _READ_ONLY = 1, 2, 4, 8
 """Flags of a site: an access that orders others, such as ld.acquire; one that keeps its place; an atomic
 one whose result is read."""
 _ORDERING = frozenset({"relaxed", "acquire", "release", "acq_rel", "mmio"})
@@ -135,7 +135,10 @@ class Program:
 def _flags(code: Instruction, read: set[str]) -> int:
     strong = _STRONG if _ORDERING & set(code.mods) else 0
     returns = _RETURNS if code.op == "atom" and read & set(results(code)) else 0
-    return strong | returns | (_VOLATILE if "volatile" in code.mods else 0)
+    volatile = _VOLATILE if "volatile" in code.mods else 0
+    return (
+        strong | returns | volatile | (_READ_ONLY if code.op == "ld" and "nc" in code.mods else 0)
+    )
 
 
 @lru_cache(maxsize=8)

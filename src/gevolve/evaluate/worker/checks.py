@@ -33,7 +33,7 @@ REPORTED: tuple[Split, ...] = ("held-out", "fresh")
 
 _INDEPENDENT = (
     *(Verdict.MEMORY, Verdict.TIMEOUT, Verdict.DIVERGENT_BARRIER),
-    *(Verdict.UNINITIALIZED, Verdict.RACE),
+    *(Verdict.UNINITIALIZED, Verdict.RACE, Verdict.STALE),
 )
 """Verdicts that do not mean that the outcome depends on the order of threads."""
 

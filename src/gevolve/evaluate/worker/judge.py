@@ -23,7 +23,7 @@ _HOW = {
     "raised": Verdict.CRASH,
     "divergent-barrier": Verdict.DIVERGENT_BARRIER,
 }
-_HAZARDS = (Verdict.DIVERGENT_BARRIER, Verdict.RACE, Verdict.UNINITIALIZED)
+_HAZARDS = (Verdict.DIVERGENT_BARRIER, Verdict.RACE, Verdict.STALE, Verdict.UNINITIALIZED)
 """Verdicts for hazards, the most informative first."""
 _LONGEST = 300
 

@@ -75,6 +75,7 @@ const VERDICTS = {
   'inputs-changed': ['odd4', 'wrote to an input that the unedited program leaves alone'],
   race: ['gpu1', 'threads meet in memory with nothing to keep them apart'],
   'divergent-barrier': ['gpu2', 'threads wait at a barrier that others do not come to'],
+  stale: ['gpu4', 'reads by a read-only load what the launch writes'],
   uninitialised: ['gpu3', 'reads shared memory that nothing has written'],
   invalid: ['build1', 'the verifier of the IR rejects it'],
   compile: ['build2', 'the back end cannot make an artefact of it'],

@@ -23,7 +23,7 @@ from gevolve.device.sim.translate.callgraph import RECURSIVE, align
 from gevolve.device.sim.translate.kernel import BlockInfo
 
 _CHECKED = 8
-_STRONG, _RETURNS = 1, 4
+_STRONG, _RETURNS, _READ_ONLY = 1, 4, 8
 _UNBOUNDED = 1 << 24
 """No kernel needs so much local memory; the compiler says more where functions recurse."""
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*\(([^)]*)\)")
@@ -165,7 +165,8 @@ def _flags(code: Instruction) -> int:
     result = next((x for x in code.operands if isinstance(x, (Reg, Address))), None)
     returns = code.opcode.startswith("ATOM") and isinstance(result, Reg) and result.index != RZ
     strong = _STRONG if "STRONG" in code.modifiers else 0
-    return strong | (_RETURNS if returns else 0)
+    constant = _READ_ONLY if code.opcode == "LDG" and "CONSTANT" in code.modifiers else 0
+    return strong | constant | (_RETURNS if returns else 0)
 
 
 def _loads_of_atomics(codes: Sequence[Instruction]) -> set[int]:

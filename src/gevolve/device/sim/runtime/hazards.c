@@ -7,14 +7,15 @@
  * atomics apart, the last access, one by another thread, and one by an earlier block. */
 #include <stdlib.h>
 
-enum hazard { RACE_IN_WARP, RACE_IN_BLOCK, RACE_OF_BLOCKS, UNWRITTEN, DIVERGENT, LEFT, HEARD };
+enum hazard { RACE_IN_WARP, RACE_IN_BLOCK, RACE_OF_BLOCKS, UNWRITTEN, DIVERGENT, LEFT, HEARD, STALE };
 /* the order is that of `_WORDS` in hazards.py */
 enum { UNEQUAL = 8 }; /* added to a race: both write, and not the same value */
 
-/* site flags: relaxed, acquire, release; volatile; an atomic access whose result is read */
-enum { STRONG = 1, VOLATILE = 2, RETURNS = 4 };
+/* site flags: relaxed, acquire, release; volatile; an atomic access whose result is read; a read-only load */
+enum { STRONG = 1, VOLATILE = 2, RETURNS = 4, UNCHANGING = 8 };
 
 /* HEARD: a read of what another block of the launch has written, which is no race.
+ * STALE: a read-only load of what the launch writes, whoever does and whenever.
  * `first` and `second` are sites; of DIVERGENT and LEFT they are blocks that end in a barrier. */
 struct found { int32_t hazard, first, second; };
 
@@ -146,6 +147,21 @@ static void hear(struct hazards *h, const struct history *d, uint32_t who, uint3
   else if (d->before) note(h, HEARD, d->before - 1, site_of(who));
 }
 
+/* A read-only load reads what was written: the cache that it goes through need not know of it. */
+static void stale(struct hazards *h, const struct history *d, int reader, uint32_t since) {
+  if (d->last.stamp >= since) note(h, STALE, site_of(d->last.who), (uint32_t)reader);
+}
+
+/* What read-only loads have read is written. */
+static void spoil(
+    struct hazards *h, const struct site *sites, const struct history *d, int writer, uint32_t since) {
+  if (d->last.stamp < since) return;
+  uint32_t readers[] = {site_of(d->last.who), d->other.stamp >= since ? site_of(d->other.who) : site_of(d->last.who),
+                        d->before ? d->before - 1 : site_of(d->last.who)};
+  for (int i = 0; i < 3; i++)
+    if (sites[readers[i]].flags & UNCHANGING) note(h, STALE, (uint32_t)writer, readers[i]);
+}
+
 /* Whether a thread stores what it has read before: between the two others may have stored, too. */
 static int updates_in_two_steps(const struct hazards *h, const struct cell *c, uint32_t who) {
   struct act read = c->did[READS].last;
@@ -208,6 +224,11 @@ static void check_site(struct warp *w, int number, const uint64_t *row) {
         hear(h, &c->did[WRITES], who, since);
         hear(h, &c->did[UPDATES], who, since);
       }
+      if (space == GLOBAL && site->flags & UNCHANGING) {
+        stale(h, &c->did[WRITES], number, since);
+        stale(h, &c->did[UPDATES], number, since);
+      }
+      if (space == GLOBAL && way != READS) spoil(h, l->sites, &c->did[READS], number, since);
       if (stores && way == UPDATES && updates_in_two_steps(h, c, who))
         compare_all(h, &c->did[UPDATES], who & ~(STRONG << (LANE_BITS + WARP_BITS)), since, 0);
       touch(h, c, a, way, since, value);
