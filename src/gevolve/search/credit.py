@@ -9,6 +9,8 @@ MEMORY = 0.995
 """What is left of a past trial after each newer one of its kind: the last few hundred count."""
 PRIOR = 20.0
 """How many trials it takes to believe a kind's own record more than that of all kinds together."""
+FLOORS = 0.4
+"""What the floors of all kinds may come to, so that with many kinds the record still counts."""
 
 
 class Credit:
@@ -20,7 +22,7 @@ class Credit:
     """
 
     def __init__(self, kinds: Sequence[str], floor: float) -> None:
-        self._floor = min(floor, 1 / len(kinds)) if kinds else 0.0
+        self._floor = min(floor, FLOORS / len(kinds)) if kinds else 0.0
         self._trials = dict.fromkeys(kinds, 0.0)
         self._successes = dict.fromkeys(kinds, 0.0)
 

@@ -24,8 +24,8 @@ from gevolve.patch import Edit, Patch
 from gevolve.search import nsga2
 from gevolve.search.base import Problem, Search
 from gevolve.search.birth import Birth
-from gevolve.search.credit import Credit, pick
 from gevolve.search.crossover import CROSSOVERS
+from gevolve.search.experience import Seen, outcome
 from gevolve.search.individual import (
     Individual,
     admit,
@@ -35,8 +35,10 @@ from gevolve.search.individual import (
     points,
     survivors,
 )
+from gevolve.search.local import neighbor
 from gevolve.search.mutation import append, mutate
 from gevolve.search.opening import Opening, OpeningState
+from gevolve.search.proposals import Proposals
 from gevolve.search.settings import Settings
 from gevolve.search.state import read_state
 
@@ -81,12 +83,12 @@ class Nsga2Search(Search):
         self._front = [unedited]
         self._alive = {essence(unedited.patch): unedited}
         self._struck: dict[Patch, frozenset[Edit]] = {}
-        self._kinds = settings.drawn_kinds(problem.program.kinds, problem.program.paper_kinds)
-        self._credit = Credit(self._kinds, settings.kind_floor)
+        kinds = settings.drawn_kinds(problem.program.kinds, problem.program.paper_kinds)
+        self._proposals = Proposals(problem.program, problem.profile, kinds, settings)
         self._stale = 0
         self._judged = {essence(unedited.patch)}
         self._asked: list[Birth] | None = None
-        self._opening = self._open(self._kinds)
+        self._opening = self._open(kinds)
 
     @property
     def generation(self) -> int:
@@ -125,9 +127,7 @@ class Nsga2Search(Search):
     @property
     def shares(self) -> dict[str, float]:
         """The probability with which each edit kind is drawn now."""
-        if self._settings.adaptive:
-            return self._credit.shares()
-        return dict.fromkeys(self._kinds, 1 / max(1, len(self._kinds)))
+        return self._proposals.shares
 
     def ask(self) -> list[Patch]:
         """The patches to be judged next; the same ones until they are told.
@@ -145,11 +145,14 @@ class Nsga2Search(Search):
         if len(evaluations) != len(births):
             raise ValueError(f"{len(births)} patches were asked for, {len(evaluations)} told")
         judged: list[Individual | None] = []
+        seen: list[Seen] = []
         for birth, evaluation in zip(births, evaluations, strict=True):
             self._judged.add(essence(birth.patch))
             child = admit(birth.patch, evaluation, self._settings)
+            seen.append((essence(birth.patch), outcome(child, self._unedited)))
             judged.append(None if self._descends(essence(birth.patch)) else child)
-            self._credit.record(birth.kinds, paid=improves(child, birth.parents))
+            self._proposals.credit.record(birth.kinds, paid=improves(child, birth.parents))
+        self._proposals.experience.add(seen)
         born = [child for child in judged if child is not None]
         if not self._opening.over:
             self._opening.tell([birth.patch for birth in births], judged)
@@ -175,6 +178,10 @@ class Nsga2Search(Search):
         seen = {essence(patch) for patch, _ in others}
         self._judged |= seen
         self._opening.skip(seen)
+        self._proposals.experience.add(
+            (essence(patch), outcome(admit(patch, evaluation, self._settings), self._unedited))
+            for patch, evaluation in others
+        )
         alive = [one for one in map(self._admit, others) if one is not None]
         self._alive |= {essence(one.patch): one for one in alive}
         self._front = front([*self._front, *alive])
@@ -216,7 +223,7 @@ class Nsga2Search(Search):
             generation=self._generation,
             judged=len(self._judged),
             population=[str(one.patch) for one in self._population],
-            credit=self._credit.state(),
+            credit=self._proposals.credit.state(),
             stale=self._stale,
             opening=self._opening.state(),
             struck=sorted(map(str, self._struck)),
@@ -236,9 +243,11 @@ class Nsga2Search(Search):
         search = cls(replace(problem, seed=past.seed), settings)
         search._struck = {(patch := Patch.parse(text)): essence(patch) for text in past.struck}
         alive = {"": search._unedited}
+        seen: list[Seen] = []
         for patch, evaluation in judged:
             search._judged.add(essence(patch))
             one = admit(patch, evaluation, settings)
+            seen.append((essence(patch), outcome(one, search._unedited)))
             if one is not None and not search._descends(essence(patch)):
                 alive[str(patch)] = one
         if len(search._judged) != past.judged or not alive.keys() >= set(past.population):
@@ -251,7 +260,8 @@ class Nsga2Search(Search):
         search._front = front(alive.values())
         search._population = [alive[text] for text in past.population]
         search._go_on_with(past.credit)
-        search._opening = search._open(search._kinds).resume(past.opening, search._judged)
+        search._proposals.experience.add(seen)
+        search._opening = search._open(search._proposals.kinds).resume(past.opening, search._judged)
         search._stale = past.stale
         return search
 
@@ -263,8 +273,8 @@ class Nsga2Search(Search):
                 f"the run draws edits of the kinds {', '.join(missing)}, which the program does not "
                 "know; install the packages that add them"
             )
-        self._kinds = tuple(kind for kind in self._program.kinds if kind in credit)
-        self._credit = Credit.restore(self._kinds, self._settings.kind_floor, credit)
+        kinds = tuple(kind for kind in self._program.kinds if kind in credit)
+        self._proposals.go_on_with(kinds, credit)
 
     def _open(self, kinds: tuple[str, ...]) -> Opening:
         """The opening: what the program offers of these kinds, as far as the settings allow."""
@@ -324,6 +334,8 @@ class Nsga2Search(Search):
         alone. Crossing what has been crossed many times over yields little that is new.
         """
         settings = self._settings
+        if rng.random() < settings.local:
+            return [self._neighbor(rng)]
         stuck = self._stale >= settings.patience
         mother = self._parent(rng, by_merit=not stuck)
         if stuck or rng.random() >= settings.crossover:
@@ -339,6 +351,19 @@ class Nsga2Search(Search):
             )
             for patch in crossed
         ]
+
+    def _neighbor(self, rng: np.random.Generator) -> Birth:
+        """A neighbour of the fastest exact variant, or of another on the front."""
+        one = self._front[-1 if rng.random() < 0.5 else int(rng.integers(len(self._front)))]
+        winners = self._opening.winners
+        patch, kinds = neighbor(
+            one.patch,
+            winners,
+            self._settings.max_edits,
+            lambda: self._proposals.draw_near(winners, rng),
+            rng,
+        )
+        return Birth(patch, (one,), kinds)
 
     def _parent(self, rng: np.random.Generator, *, by_merit: bool) -> Individual:
         size = len(self._population)
@@ -363,18 +388,5 @@ class Nsga2Search(Search):
         return Birth(patch, birth.parents, kinds)
 
     def _draw(self, rng: np.random.Generator) -> Edit | None:
-        """A new edit: one that paid alone, or of a kind drawn by its share.
-
-        If there is none of that kind, another kind is drawn.
-        """
-        proven = self._opening.winners
-        if proven and rng.random() < self._settings.proven:
-            return proven[int(rng.integers(len(proven)))]
-        shares = self.shares
-        while shares:
-            kind = pick(shares, rng)
-            edit = self._program.propose(kind, rng, self._profile)
-            if edit is not None:
-                return edit
-            del shares[kind]
-        return None
+        """A new edit."""
+        return self._proposals.draw(self._opening.winners, rng)

@@ -1,9 +1,11 @@
 """The opening of a search: promising patches one by one, then those that paid, joined.
 
 A program knows which patches are worth trying before anything random (`Program.sweep`). Each is judged
-alone. What is faster than the unedited program is then joined, round by round: to the best so far every
-other winner is added alone, and all of them at once; what no longer pays is left out. Exact winners are
-joined first; then those are added that have an error which the tolerance allows.
+alone. What is faster than the unedited program is then joined, by two kinds of rounds in turns. In the first
+every other winner is added to the best so far alone, and those that do not pay are left out. In the second
+the best of those that do are added together: the first, the first two, four and so on up to all, so that one
+that clashes with others costs half of what follows it, not all. Exact winners are joined first; then those
+are added that have an error which the tolerance allows.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -15,7 +17,7 @@ from gevolve.patch import Edit, Patch
 from gevolve.search.individual import Individual
 
 MOST_JOINED = 48
-"""Of the winners, this many are joined: each costs an evaluation in every round."""
+"""Of the winners, this many are joined: each may cost an evaluation in every second round."""
 Stage = Literal["single", "exact", "loose", "over"]
 _NEXT: dict[Stage, Stage] = {"single": "exact", "exact": "loose", "loose": "over"}
 
@@ -28,6 +30,7 @@ class OpeningState(msgspec.Struct, frozen=True):
     best: tuple[float, str]
     winners: list[tuple[float, float, str]]
     pool: list[str]
+    alone: bool = True
 
 
 class Opening:
@@ -46,6 +49,8 @@ class Opening:
         """What was faster than the unedited program: time, error and patch."""
         self._pool: list[Patch] = []
         """Winners that may still be added to the best, in order of their gain."""
+        self._alone = True
+        """Whether each of them is added alone, not the first few together."""
         self._settle()
 
     @property
@@ -94,23 +99,33 @@ class Opening:
     def _candidates(self) -> Iterator[Patch]:
         if self._stage == "single":
             yield from self._patches[self._tried : self._tried + self._size]
-        elif self._pool:
-            yield joined(self._best[1], *self._pool)
+        elif self._alone:
             yield from (joined(self._best[1], patch) for patch in self._pool)
+        else:
+            yield from (joined(self._best[1], *self._pool[:n]) for n in self._lengths())
+
+    def _lengths(self) -> list[int]:
+        """How many of the pool are added at a time: one, two, four … and all."""
+        count = len(self._pool)
+        return [*(1 << n for n in range(count.bit_length()) if 1 << n < count), *([count][:count])]
 
     def _keep(self, good: Sequence[Individual]) -> None:
-        """Go on from the fastest of a round, and with the winners that made it faster."""
+        """Go on from the fastest of a round."""
         time, best = self._best
         faster = {frozenset(one.patch): one for one in good if one.time < time}
-        paid = {
-            patch: faster[key].time
-            for patch in self._pool
-            if (key := frozenset(joined(best, patch))) in faster
-        }
         if faster:
             first = min(faster.values(), key=lambda one: (one.time, len(one.patch), str(one.patch)))
             self._best = (first.time, first.patch)
-        self._pool = sorted(paid, key=lambda patch: (paid[patch], str(patch)))
+        if self._alone:
+            paid = {
+                patch: faster[key].time
+                for patch in self._pool
+                if (key := frozenset(joined(best, patch))) in faster
+            }
+            self._pool = sorted(paid, key=lambda patch: (paid[patch], str(patch)))
+        added = frozenset(self._best[1])
+        self._pool = [patch for patch in self._pool if not added >= frozenset(patch)]
+        self._alone = not self._alone
 
     def _settle(self) -> None:
         """Go on to the next stage as long as there is nothing new to ask for."""
@@ -118,7 +133,11 @@ class Opening:
             if self._stage == "single" and self._tried < len(self._patches):
                 self._tried += self._size
                 continue
+            if self._stage != "single" and not self._alone and self._pool:
+                self._alone = True
+                continue
             self._stage = _NEXT[self._stage]
+            self._alone = True
             self._pool = self._fresh_pool() if not self.over else []
 
     def _fresh_pool(self) -> list[Patch]:
@@ -140,6 +159,7 @@ class Opening:
             (self._best[0], str(self._best[1])),
             [(time, error, str(patch)) for time, error, patch in self._winners],
             [str(patch) for patch in self._pool],
+            self._alone,
         )
 
     def resume(self, past: OpeningState, asked: Collection[frozenset[Edit]]) -> Self:
@@ -150,6 +170,7 @@ class Opening:
         self._best = (past.best[0], Patch.parse(past.best[1]))
         self._winners = [(time, error, Patch.parse(text)) for time, error, text in past.winners]
         self._pool = [Patch.parse(text) for text in past.pool]
+        self._alone = past.alone
         return self
 
 

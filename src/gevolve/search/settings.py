@@ -48,8 +48,12 @@ class Settings:
     """The most promising patches that are tried one by one before anything random; 0 for none."""
     proven: float = 0.3
     """Of the edits that mutation adds, the share that paid alone in that sweep."""
+    drawn: int = 3
+    """So many edits are drawn for one that is new; the one most likely to pass is taken."""
+    local: float = 0.4
+    """The share of children that are neighbours of the front: an edit more, less, or another."""
     kind_floor: float = 0.05
-    """No edit kind is ever drawn less often than this."""
+    """No edit kind is drawn less often than this, or than its part of four tenths if that is less."""
     patience: int = 8
     """Generations without progress after which the search widens."""
     islands: int = 1
@@ -60,7 +64,7 @@ class Settings:
     def __post_init__(self) -> None:
         if self.population < 4:
             raise OptionError(f"population is {self.population}; it must be at least 4")
-        for name in ("crossover", "mutation", "append", "drop", "proven", "kind_floor"):
+        for name in ("crossover", "mutation", "append", "drop", "proven", "local", "kind_floor"):
             if not 0 <= getattr(self, name) <= 1:
                 raise OptionError(f"{name} is {getattr(self, name)}; it must be from 0 to 1")
         if self.append + self.drop > 1:
@@ -75,7 +79,7 @@ class Settings:
             )
         if self.sweep < 0:
             raise OptionError(f"sweep is {self.sweep}; it must be 0 or more")
-        for name in ("clones", "patience", "exchange"):
+        for name in ("clones", "drawn", "patience", "exchange"):
             if getattr(self, name) < 1:
                 raise OptionError(f"{name} is {getattr(self, name)}; it must be at least 1")
         if not 1 <= self.islands <= 1024:
@@ -119,6 +123,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "edits": ("paper",),
         "sweep": 0,
         "proven": 0.0,
+        "drawn": 1,
+        "local": 0.0,
         "max_edits": 1024,
         "clones": 256,
         "adaptive": False,

@@ -1,0 +1,66 @@
+"""Where new edits come from: what passed before, or what the program proposes, by what was seen so far."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from gevolve.patch import Edit
+from gevolve.program import Profile, Program
+from gevolve.search.credit import Credit, pick
+from gevolve.search.experience import Experience
+from gevolve.search.settings import Settings
+
+_KNOWN = 1 / 3
+"""The share of edits for neighbours that passed before."""
+
+
+class Proposals:
+    """Draws edits of these kinds, and takes note of what became of them."""
+
+    def __init__(
+        self, program: Program, profile: Profile | None, kinds: Sequence[str], settings: Settings
+    ) -> None:
+        self.kinds = tuple(kinds)
+        self.credit = Credit(self.kinds, settings.kind_floor)
+        self.experience = Experience()
+        self._program = program
+        self._profile = profile
+        self._settings = settings
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The probability with which each edit kind is drawn now."""
+        if self._settings.adaptive:
+            return self.credit.shares()
+        return dict.fromkeys(self.kinds, 1 / max(1, len(self.kinds)))
+
+    def go_on_with(self, kinds: Sequence[str], credit: Mapping[str, tuple[float, float]]) -> None:
+        """Draw these kinds, whose record is this."""
+        self.kinds = tuple(kinds)
+        self.credit = Credit.restore(self.kinds, self._settings.kind_floor, credit)
+
+    def draw(self, winners: Sequence[Edit], rng: np.random.Generator) -> Edit | None:
+        """A new edit: one that paid alone, or else the likeliest to pass of several that are drawn."""
+        if winners and rng.random() < self._settings.proven:
+            return winners[int(rng.integers(len(winners)))]
+        drawn = [self._fresh(rng) for _ in range(self._settings.drawn)]
+        known = [edit for edit in drawn if edit is not None]
+        return max(known, key=self.experience.chance, default=None)
+
+    def draw_near(self, winners: Sequence[Edit], rng: np.random.Generator) -> Edit | None:
+        """An edit for a neighbour of the best: in one of three cases one that passed in any variant."""
+        known = self.experience.known
+        if known and rng.random() < _KNOWN:
+            return known[int(rng.integers(len(known)))]
+        return self.draw(winners, rng)
+
+    def _fresh(self, rng: np.random.Generator) -> Edit | None:
+        """An edit of a kind drawn by its share; if there is none of that kind, of another."""
+        shares = self.shares
+        while shares:
+            kind = pick(shares, rng)
+            edit = self._program.propose(kind, rng, self._profile)
+            if edit is not None:
+                return edit
+            del shares[kind]
+        return None
