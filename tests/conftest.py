@@ -1,6 +1,7 @@
 """Property tests draw the same examples every time; GEVOLVE_EXPLORE=1 lets them look for new ones."""
 
 import os
+import signal
 import sys
 import tempfile
 
@@ -17,3 +18,13 @@ os.environ["XDG_STATE_HOME"] = _state.name
 # Tests start hundreds of Python processes, each of which would compile gevolve anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# What a shell runs in the background ignores Ctrl-C, and so would all processes that a test starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items):
+    """Files with slow tests come first: none of them is left when all the others are done."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)

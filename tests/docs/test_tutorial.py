@@ -59,7 +59,7 @@ def test_its_commands_run_one_after_the_other(folder):
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=600,
         )
         assert done.returncode == 0, done.stderr
     assert ".entry" in (folder / "smooth.ptx").read_text()

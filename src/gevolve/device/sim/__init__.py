@@ -90,8 +90,8 @@ class Sim(Device):
         return [("", "PTX on the CPU; time is warp instructions and memory sectors"), *_named(True)]
 
     def check_fork(self) -> None:
-        """Have the C runtime built, which a child has no place to keep."""
-        host.runtime_object()
+        """Load the C runtime, which children inherit, and have no place to keep if it must be built."""
+        host.runtime()
 
     def build(self, text: str) -> bytes:
         """PTX of a verified LLVM-IR module; raises `CompileError` if the back end rejects it."""

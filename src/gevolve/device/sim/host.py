@@ -6,7 +6,6 @@ the last rename wins.
 """
 
 import ctypes
-import ctypes.util
 import os
 import platform
 import sys
@@ -77,10 +76,10 @@ def _cpu() -> tuple[str, str]:
 @cache
 def runtime() -> Any:
     """The engine that holds the compiled runtime."""
-    if platform.system() != "Linux" or platform.architecture()[0] != "64bit":
+    if sys.platform != "linux" or sys.maxsize < 1 << 32:
         raise DeviceError("sim needs 64-bit Linux; use another device")
     # Generated code and the runtime call libm by name.
-    ctypes.CDLL(ctypes.util.find_library("m"), mode=ctypes.RTLD_GLOBAL)
+    ctypes.CDLL("libm.so.6", mode=ctypes.RTLD_GLOBAL)
     machine = _machine()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
     engine.add_object_file(llvm.ObjectFileRef.from_data(runtime_object()))
