@@ -6,7 +6,7 @@ import pytest
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Edit, Patch
 from gevolve.search.individual import Individual
-from gevolve.search.opening import Opening, joined
+from gevolve.search.opening import HOPELESS, Opening, joined
 
 START = 100.0
 
@@ -69,6 +69,32 @@ def test_leaves_out_what_clashes():
     opening = Opening([patch(n) for n in range(4)], unedited(), 8)
     play(opening, world)
     assert best(opening) == {0, 2, 3}
+
+
+def test_kinds_that_pay_come_first_and_hopeless_ones_are_given_up():
+    def one(kind, n):
+        return Patch((Edit(kind, (str(n),), 1),))
+
+    patches = [one(kind, n) for n in range(40) for kind in ("bad", "good")]
+    opening = Opening(patches, unedited(), 8, 70)
+    tried = []
+    while opening._stage == "single":
+        asked = opening.ask()
+        tried += asked
+        time = {"good": START - 1, "bad": START}
+        opening.tell(
+            asked,
+            [
+                Individual(
+                    p, Evaluation(verdict=Verdict.OK, time=1.0, error=0.0), time[p[0].kind], 0
+                )
+                for p in asked
+            ],
+        )
+    kinds = [p[0].kind for p in tried]
+    assert kinds.count("good") == 40
+    assert HOPELESS <= kinds.count("bad") < HOPELESS + 8
+    assert kinds[8:30].count("good") > 2 * kinds[8:30].count("bad")
 
 
 def test_one_that_clashes_with_all_others_does_not_keep_them_apart():

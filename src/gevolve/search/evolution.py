@@ -279,8 +279,8 @@ class Nsga2Search(Search):
     def _open(self, kinds: tuple[str, ...]) -> Opening:
         """The opening: what the program offers of these kinds, as far as the settings allow."""
         most = self._settings.sweep
-        patches = self._program.sweep(kinds, self._profile)[:most] if most else []
-        return Opening(patches, self._unedited, self._settings.population)
+        patches = self._program.sweep(kinds, self._profile) if most else []
+        return Opening(patches, self._unedited, self._settings.population, most)
 
     def _breed(self) -> list[Birth]:
         """The next generation: fresh variants where the population has gaps, else children."""

@@ -1,7 +1,8 @@
 """The opening of a search: promising patches one by one, then those that paid, joined.
 
 A program knows which patches are worth trying before anything random (`Program.sweep`). Each is judged
-alone. What is faster than the unedited program is then joined, by two kinds of rounds in turns. In the first
+alone, those of the kinds that have paid most often first; a kind of which many were tried and none paid is
+given up. What is faster than the unedited program is then joined, by two kinds of rounds in turns. In the first
 every other winner is added to the best so far alone, and those that do not pay are left out. In the second
 the best of those that do are added together: the first, the first two, four and so on up to all, so that one
 that clashes with others costs half of what follows it, not all. Exact winners are joined first; then those
@@ -18,6 +19,8 @@ from gevolve.search.individual import Individual
 
 MOST_JOINED = 48
 """Of the winners, this many are joined: each may cost an evaluation in every second round."""
+HOPELESS = 16
+"""A kind is given up when so many of it were tried and none paid."""
 Stage = Literal["single", "exact", "loose", "over"]
 _NEXT: dict[Stage, Stage] = {"single": "exact", "exact": "loose", "loose": "over"}
 
@@ -27,6 +30,7 @@ class OpeningState(msgspec.Struct, frozen=True):
 
     stage: Stage
     tried: int
+    record: dict[str, tuple[int, int]]
     best: tuple[float, str]
     winners: list[tuple[float, float, str]]
     pool: list[str]
@@ -36,14 +40,22 @@ class OpeningState(msgspec.Struct, frozen=True):
 class Opening:
     """Asks for patches and is told what became of them, until it has nothing left to try."""
 
-    def __init__(self, patches: Sequence[Patch], unedited: Individual, size: int) -> None:
-        """Try these patches, the best bets first, `size` of them at a time."""
-        self._patches = [patch for patch in dict.fromkeys(patches) if patch.edits]
+    def __init__(
+        self, patches: Sequence[Patch], unedited: Individual, size: int, most: int | None = None
+    ) -> None:
+        """Try these patches, the best bets first, `size` of them at a time and `most` in all."""
+        self._patches: dict[str, list[Patch]] = {}
+        for patch in dict.fromkeys(patches):
+            if patch.edits:
+                self._patches.setdefault(_kind(patch), []).append(patch)
         self._size = size
+        self._most = len(patches) if most is None else most
         self._unedited = unedited.time
         self._seen: set[frozenset[Edit]] = {frozenset()}
         self._stage: Stage = "single"
         self._tried = 0
+        self._record: dict[str, tuple[int, int]] = {}
+        """How many patches of each kind were tried, and how many of them paid."""
         self._best: tuple[float, Patch] = (unedited.time, Patch())
         self._winners: list[tuple[float, float, Patch]] = []
         """What was faster than the unedited program: time, error and patch."""
@@ -76,9 +88,13 @@ class Opening:
         self._seen.update(map(frozenset, patches))
         good = [one for one in judged if one is not None]
         if self._stage == "single":
-            faster = (one for one in good if one.time < self._unedited)
+            faster = [one for one in good if one.time < self._unedited]
             self._winners += [(one.time, one.error, one.patch) for one in faster]
-            self._tried += self._size
+            self._tried += len(patches)
+            paid = {one.patch for one in faster}
+            for patch in patches:
+                count, wins = self._record.get(_kind(patch), (0, 0))
+                self._record[_kind(patch)] = count + 1, wins + (patch in paid)
         else:
             self._keep(good)
         self._settle()
@@ -98,11 +114,32 @@ class Opening:
 
     def _candidates(self) -> Iterator[Patch]:
         if self._stage == "single":
-            yield from self._patches[self._tried : self._tried + self._size]
+            yield from self._best_bets()
         elif self._alone:
             yield from (joined(self._best[1], patch) for patch in self._pool)
         else:
             yield from (joined(self._best[1], *self._pool[:n]) for n in self._lengths())
+
+    def _best_bets(self) -> Iterator[Patch]:
+        """The next patches to try alone: in turns of the kinds, the more of a kind the more it paid."""
+        left = {
+            kind: [patch for patch in patches if frozenset(patch) not in self._seen]
+            for kind, patches in self._patches.items()
+            if self._record.get(kind, (0, 0)) < (HOPELESS, 0) or self._record[kind][1]
+        }
+        drawn = dict.fromkeys(left, 0)
+        for _ in range(min(self._size, self._most - self._tried)):
+            open_ = [kind for kind in left if drawn[kind] < len(left[kind])]
+            if not open_:
+                return
+            kind = max(open_, key=lambda kind: self._promise(kind, drawn[kind]))
+            yield left[kind][drawn[kind]]
+            drawn[kind] += 1
+
+    def _promise(self, kind: str, drawn: int) -> float:
+        """How often a kind paid, less the more of it are being tried; the first of equals is taken."""
+        count, wins = self._record.get(kind, (0, 0))
+        return (wins + 1) / (count + 2) / (drawn + 1)
 
     def _lengths(self) -> list[int]:
         """How many of the pool are added at a time: one, two, four … and all."""
@@ -130,9 +167,6 @@ class Opening:
     def _settle(self) -> None:
         """Go on to the next stage as long as there is nothing new to ask for."""
         while not self.over and not self.ask():
-            if self._stage == "single" and self._tried < len(self._patches):
-                self._tried += self._size
-                continue
             if self._stage != "single" and not self._alone and self._pool:
                 self._alone = True
                 continue
@@ -156,6 +190,7 @@ class Opening:
         return OpeningState(
             self._stage,
             self._tried,
+            dict(self._record),
             (self._best[0], str(self._best[1])),
             [(time, error, str(patch)) for time, error, patch in self._winners],
             [str(patch) for patch in self._pool],
@@ -167,11 +202,17 @@ class Opening:
         self._seen.update(asked)
         self._stage = past.stage
         self._tried = past.tried
+        self._record = dict(past.record)
         self._best = (past.best[0], Patch.parse(past.best[1]))
         self._winners = [(time, error, Patch.parse(text)) for time, error, text in past.winners]
         self._pool = [Patch.parse(text) for text in past.pool]
         self._alone = past.alone
         return self
+
+
+def _kind(patch: Patch) -> str:
+    """The kind of a patch's edits; bundles of a kind are one of their own."""
+    return patch[0].kind if len(patch) == 1 else f"{len(patch)} {patch[0].kind}"
 
 
 def joined(*patches: Patch) -> Patch:
