@@ -15,6 +15,8 @@ from gevolve.ir.llvm.sites import LlvmSites
 from gevolve.ir.llvm.source_form import SourceDraft, facts
 
 _SIZES = {"i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4, "i64": 8, "double": 8}
+_COMDAT = re.compile(r", comdat(?:\([^)]*\))?")
+"""Names a group of copies of which the linker keeps one; a padded array has none."""
 _NAME = re.compile(r'ptr addrspace\(3\) @("[^"]*"|[\w.$-]+)')
 _ARRAY = re.compile(
     r"^@(?P<name>\"[^\"]*\"|[\w.$-]+) = (?P<words>[^\n]*?addrspace\(3\) global )"
@@ -96,7 +98,7 @@ class _Padding:
         self._new = f'"{name.strip(chr(34))}.padded"'
         self._line = (
             f"@{self._new} = {declared['words']}[{self._rows} x [{self._columns + 1} x {self._type}]]"
-            f" {declared['rest']}"
+            f" {_COMDAT.sub('', declared['rest'])}"
         )
         self._users = [one for one in self._instrs() if self._names(one)]
         if any(self._new in _typed(operand) for one in self._instrs() for operand in one.operands):
