@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from gevolve.run.summary import Summary, VariantSummary
     from gevolve.search import Problem, Search, Settings
     from gevolve.suite import suite
+    from gevolve.torch import TorchModel, from_torch
     from gevolve.workload.base import Case
     from gevolve.workload.error import relative_error
     from gevolve.workload.kernel import KernelWorkload
@@ -98,6 +99,7 @@ __all__ = [
     "SourceError",
     "StoreError",
     "Summary",
+    "TorchModel",
     "UnsupportedError",
     "Usage",
     "Validation",
@@ -110,6 +112,7 @@ __all__ = [
     "devices",
     "explain",
     "export",
+    "from_torch",
     "inspect",
     "load",
     "minimize",
@@ -149,6 +152,7 @@ _HOMES = {
     ".run.summary": "Summary VariantSummary",
     ".search": "Problem Search Settings",
     ".suite": "suite",
+    ".torch": "TorchModel from_torch",
     ".workload.base": "Case",
     ".workload.error": "relative_error",
     ".workload.kernel": "KernelWorkload",

@@ -9,6 +9,7 @@ import hashlib
 import os
 import re
 import time
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,10 @@ class Client:
             raise DeviceError(
                 f"JAX finds no {platform} here; use xla:cpu, or install JAX for your {platform}"
             ) from None
+        if platform == "cpu":
+            with suppress(ImportError):
+                # JAX itself does this when it traces a factorization; a program from a file needs it, too.
+                import_module("jaxlib.cpu._lapack").initialize()
         devices = self._client.local_devices()
         if index >= len(devices):
             names = ", ".join(f"xla:{platform}:{number}" for number in range(len(devices)))

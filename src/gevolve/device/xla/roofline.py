@@ -295,8 +295,16 @@ def _demand(
             continue
         same = one.opcode not in _MOVES
         for name in set(one.operands):
+            source = body.instructions[name].shape
             if one.opcode == "pad":
-                each = min(mine, float(body.instructions[name].shape.count))
+                each = min(mine, float(source.count))
+            elif (
+                one.opcode == "broadcast"
+            ):  # what does not change along a row is computed once for it
+                along = (
+                    one.shape.order[0] in one.numbers("dimensions") if source.count > 1 else None
+                )
+                each = 1.0 if along is None else mine if along else mine / max(1, one.shape.inner)
             needed[name] = (
                 max(needed.get(name, 0.0), each) if same else needed.get(name, 0.0) + each
             )

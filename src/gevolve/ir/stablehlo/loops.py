@@ -151,7 +151,7 @@ def _updates(sites: StablehloSites) -> Iterator[str]:
 
 
 def _rates(sites: StablehloSites) -> Iterator[tuple[str, str, str, int]]:
-    """Constants that a step is multiplied by, with their loop, its counter and its rounds."""
+    """What a step is multiplied by, or the step, with its loop, that one's counter and its rounds."""
     index = sites.index
     for update in _updates(sites):
         parent = index.parent_of[index.block_of[update]]
@@ -160,7 +160,21 @@ def _rates(sites: StablehloSites) -> Iterator[tuple[str, str, str, int]]:
         if parent is None or counter is None or step not in index.info:
             continue
         if index.block_of.get(step) == index.block_of[update]:
-            yield step, parent[0], *counter
+            yield _factor(sites, step) or step, parent[0], *counter
+
+
+def _factor(sites: StablehloSites, step: str) -> str:
+    """The constant that a step is multiplied by, which is cheaper to change than the step; or none."""
+    index = sites.index
+    if index.info[step].name == "stablehlo.multiply":
+        for wide in index.operands[step]:
+            if wide in index.info and index.info[wide].name == "stablehlo.broadcast_in_dim":
+                (narrow,) = index.operands[wide]
+                known = index.info.get(narrow)
+                if known is not None and known.name == "stablehlo.constant":
+                    same = index.block_of[narrow] == index.block_of[step]
+                    return narrow if same else ""
+    return ""
 
 
 def _none() -> Attribute:

@@ -26,6 +26,7 @@ from gevolve.ir.stablehlo.mlir import (
     parse_portable,
     source_line_of,
 )
+from gevolve.ir.stablehlo.resources import without_resources
 from gevolve.ir.stablehlo.tree import flatten, names_of, shapes_of
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def read(source: Callable[..., Any] | str | Path, arguments: Sequence[Any] | Non
 
 def tidy(module: Op, name: str) -> None:
     """Leave only what the program computes, and refuse what edits could not keep valid."""
+    _check_calls(module, name)
     _check_dialects(module, name)
     main = main_of(module, name)
     _check_devices(module, name)
@@ -95,8 +97,9 @@ def _read_file(path: Path) -> Op:
         return _read_export(data, name)
     if "\0" in text:
         return _read_export(data, name)
+    plain = without_resources(text)
     try:
-        return parse_file(path)
+        return parse_file(path) if plain == text else parse(plain)
     except ir.MLIRError as error:
         raise _explained(error, name, text) from None
 
@@ -126,6 +129,10 @@ def _read_export(data: bytes, name: str) -> Op:
     read_back = _read_bytecode(module, name)
     if len(exported.platforms) > 1:
         _settle_platform(read_back, exported.platforms, name)
+    if any(not isinstance(size, int) for aval in exported.in_avals for size in aval.shape):
+        raise UnsupportedError(
+            f"{name}: exported for shapes that are not known; export it again for those that you need"
+        )
     kept = exported.module_kept_var_idx
     if len(kept) < len(exported.in_avals):
         _add_arguments(
@@ -217,6 +224,17 @@ def _check_dialects(module: Op, name: str) -> None:
                 f"{name}: {operation.name} is of the dialect {dialect!r}, which is not supported; "
                 "lower the program to StableHLO first"
             )
+
+
+def _check_calls(module: Op, name: str) -> None:
+    for operation in everything_in(module):
+        if operation.name == "stablehlo.custom_call":
+            target = str(operation.attributes["call_target_name"]).strip('"')
+            if "callback" in target:
+                raise UnsupportedError(
+                    f"{name}: it calls back into Python ({target}); take out jax.pure_callback,"
+                    " jax.debug.print and their like"
+                )
 
 
 def _check_shapes(main: Op, name: str) -> None:
