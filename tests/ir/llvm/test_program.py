@@ -71,7 +71,7 @@ def test_proposed_edits_verify(path):
     """At least 99 % of proposed edits, of each kind, give a module that LLVM verifies."""
     program = program_of(path)
     rng = np.random.default_rng(7)
-    tries = 40 if program.size < 1000 else 8
+    tries = 14 if program.size < 1000 else 4
     rejected = []
     made = 0
     for kind in program.kinds:
