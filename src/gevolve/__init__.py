@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from gevolve.export.load import load
     from gevolve.export.variant import Exported, export
     from gevolve.optimize import optimize, resume
+    from gevolve.optimize_model import OptimizedModel, optimize_model
     from gevolve.patch import Edit, Patch
     from gevolve.program import Program, Variant
     from gevolve.report.html.build import report
@@ -86,6 +87,7 @@ __all__ = [
     "Limits",
     "Minimized",
     "ModelWorkload",
+    "OptimizedModel",
     "OptionError",
     "Options",
     "Patch",
@@ -119,6 +121,7 @@ __all__ = [
     "open",
     "open_device",
     "optimize",
+    "optimize_model",
     "relative_error",
     "report",
     "resume",
@@ -141,6 +144,7 @@ _HOMES = {
     ".export.load": "load",
     ".export.variant": "Exported export",
     ".optimize": "optimize resume",
+    ".optimize_model": "OptimizedModel optimize_model",
     ".patch": "Edit Patch",
     ".program": "Program Variant",
     ".report.html.build": "report",

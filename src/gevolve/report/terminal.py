@@ -63,6 +63,16 @@ def error_text(error: float, off: float) -> str:
     return f"{error:.2g}, {off:.2g} off" if off else f"{error:.2g}"
 
 
+def error_words(entry: VariantSummary) -> str:
+    """How wrong a variant is; one that is judged by labels is not exact, but as good as the unedited program."""
+    if not entry.exact:
+        return error_text(entry.error, entry.off)
+    if not entry.unedited_error:
+        return "exact"
+    better = 100 * (entry.unedited_error - entry.error)
+    return f"better by {better:.1f} points" if better >= 0.05 else "as unedited"
+
+
 def number(value: float) -> str:
     """A time in the device's unit, short."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.4g}"
@@ -104,7 +114,7 @@ def _table(*, label: bool, nvcc: bool) -> Table:
 
 def _cells(entry: VariantSummary, *, nvcc: bool) -> tuple[str, ...]:
     """One variant as a row of such a table. What was not validated is only a candidate."""
-    error = "exact" if entry.exact else error_text(entry.error, entry.off)
+    error = error_words(entry)
     beside = (_factor(entry.nvcc),) if nvcc else ()
     if entry.id == "v0":
         return (entry.id, number(entry.time), "", *beside, error, "", "", "", "")
@@ -205,7 +215,7 @@ def _candidate(entry: VariantSummary) -> Text:
         return Text("no candidate yet", style="dim")
     text = Text(f"{'best' if entry.interval else 'candidate'} {entry.id}  ")
     text.append(factor(1 / entry.ratio) if entry.ratio > 0 else "-", style="bold")
-    text.append("  exact" if entry.exact else f"  error {error_text(entry.error, entry.off)}")
+    text.append(f"  {error_words(entry)}" if entry.exact else f"  error {error_words(entry)}")
     words = "passed all checks" if entry.interval else "on the search cases; checked at the end"
     text.append(f"   {words}", style="dim")
     return text
@@ -286,6 +296,9 @@ def summary(result: Summary) -> RenderableType:
     rows += [Text(line, style="yellow") for line in result.caveats.lines]
     if result.struck.failed:
         rows.append(Text(struck(result.struck), style="yellow"))
+    if any(one.interval is None for one in others):
+        untried = f"Candidates were not tried on other cases: gevolve validate {result.run}"
+        rows.append(Text(untried, style="yellow"))
     rows.append(Text(f"Run: {result.run}", style="dim"))
     if result.status != "finished":
         rows.append(Text(f"Stopped early; go on with: gevolve resume {result.run}", style="yellow"))
@@ -335,7 +348,9 @@ def outcome(result: Summary) -> Table:
     nvcc = result.nvcc.ratio
     table = _table(label=True, nvcc=nvcc is not None)
     table.add_row("baseline", "v0", number(result.baseline["time"]))
-    rows: list[tuple[str, VariantSummary | None]] = [("exact", result.best_exact)]
+    rows: list[tuple[str, VariantSummary | None]] = [
+        ("no worse" if result.baseline["error"] else "exact", result.best_exact)
+    ]
     if result.tolerance > 0:
         rows.append((f"within {result.tolerance:g}", result.best))
     if result.most_accurate is not None:

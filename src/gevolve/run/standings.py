@@ -272,6 +272,7 @@ class Standings:
             ratio=ratio,
             error=one.evaluation.error or 0.0,
             exact=one.error <= self.baseline.error,
+            unedited_error=self.baseline.error,
             off=one.evaluation.off,
             edits=len(one.patch),
             validated=interval is not None or not one.patch.edits,

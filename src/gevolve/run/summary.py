@@ -23,6 +23,8 @@ class VariantSummary(msgspec.Struct, frozen=True, kw_only=True):
     error: float
     exact: bool
     """Whether the error is no more than the unedited program's, or than rounding."""
+    unedited_error: float = 0.0
+    """The unedited program's own error, where errors are of labels and not differences from it."""
     off: float = 0.0
     """The share of output elements that differ by more than a tenth."""
     edits: int

@@ -14,12 +14,24 @@ RATE = 0.3
 """The best constant learning rate of a grid for `2fcnet` on MNIST, by its validation images."""
 
 
+SLOW = 0.02
+"""A rate for `2fcnet-paper` that leaves the network at 91 % after one pass over MNIST, as in the paper."""
+
+
 def train(weights: Tree, images: Any, labels: Any) -> Tree:
     """The weights after one step of plain SGD on each batch, in order."""
+    return _train(weights, images, labels, RATE)
 
+
+def train_slowly(weights: Tree, images: Any, labels: Any) -> Tree:
+    """The same at a rate that is too small."""
+    return _train(weights, images, labels, SLOW)
+
+
+def _train(weights: Tree, images: Any, labels: Any, rate: float) -> Tree:
     def step(weights: Tree, batch: tuple[Any, Any]) -> tuple[Tree, None]:
         slope = jax.grad(_loss)(weights, *batch)
-        return {name: w - RATE * slope[name] for name, w in weights.items()}, None
+        return {name: w - rate * slope[name] for name, w in weights.items()}, None
 
     return jax.lax.scan(step, weights, (images, labels))[0]
 

@@ -36,9 +36,9 @@ class TwoFCNet(ModelWorkload):
     def case(self, number: int) -> Case:
         """One training: number 0 is the search's, 1 is held out, and 2 to 4 are further ones."""
         rng = np.random.default_rng(number)
-        batches, unseen = (_mnist if has_mnist() else _digits)(rng, number)
+        batches, unseen = (_mnist if has_mnist() else digits_case)(rng, number)
         return Case(
-            weights=_start(rng, batches.images.shape[-1]),
+            weights=start(rng, batches.images.shape[-1]),
             images=batches.images,
             labels=batches.labels,
             unseen=unseen.images,
@@ -55,28 +55,28 @@ def _mnist(rng: np.random.Generator, number: int) -> tuple[Images, Images]:
     train = mnist("train")
     seen = train.part(number * count, count)
     unseen = mnist("t10k").part(0, 10_000) if number else train.part(50_000, 5_000)
-    return _batches(_flat(seen, 255), rng.permutation(count)), _flat(unseen, 255)
+    return batched(flat(seen, 255), rng.permutation(count)), flat(unseen, 255)
 
 
-def _digits(rng: np.random.Generator, number: int) -> tuple[Images, Images]:
+def digits_case(rng: np.random.Generator, number: int) -> tuple[Images, Images]:
     passes, count, tested = 10, 896, 448
     order = np.concatenate([rng.permutation(count) for _ in range(passes)])
     unseen = digits().part(count + (tested if number else 0), tested)
-    return _batches(_flat(digits().part(0, count), 16), order), _flat(unseen, 16)
+    return batched(flat(digits().part(0, count), 16), order), flat(unseen, 16)
 
 
-def _flat(given: Images, white: int) -> Images:
+def flat(given: Images, white: int) -> Images:
     """One row of numbers from 0 to 1 for each image."""
     rows = given.images.reshape(len(given.images), -1) / np.float32(white)
     return Images(rows, given.labels)
 
 
-def _batches(rows: Images, order: Array) -> Images:
+def batched(rows: Images, order: Array) -> Images:
     images, labels = rows.images[order], rows.labels[order].astype(np.int32)
     return Images(images.reshape(-1, BATCH, images.shape[-1]), labels.reshape(-1, BATCH))
 
 
-def _start(rng: np.random.Generator, inputs: int) -> dict[str, Array]:
+def start(rng: np.random.Generator, inputs: int) -> dict[str, Array]:
     """Random weights that keep the size of what passes through (He and others, 2015)."""
 
     def layer(rows: int, columns: int) -> Array:
