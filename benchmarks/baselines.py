@@ -18,7 +18,8 @@ class RandomSearch(Search):
 
     def __init__(self, problem: Problem, settings: Settings) -> None:
         self._problem = problem
-        self._kinds = settings.drawn_kinds(problem.program.kinds, problem.program.paper_kinds)
+        program = problem.program
+        self._kinds = settings.drawn_kinds(program.kinds, program.paper_kinds, program.loose_kinds)
         self._rng = np.random.default_rng(problem.seed)
         self._seen: set[Patch] = {Patch()}
         self._asked: list[Patch] = []

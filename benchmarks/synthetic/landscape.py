@@ -67,6 +67,7 @@ class Landscape:
     text = "landscape"
     kinds = KINDS
     paper_kinds = KINDS
+    loose_kinds: tuple[str, ...] = ()
 
     def sweep(self, kinds: Sequence[str], profile: Profile | None) -> list[Patch]:
         return []

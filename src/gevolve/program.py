@@ -62,6 +62,11 @@ class Program(Protocol):
         """Those of them that the GEVO and GEVO-ML papers have."""
         ...
 
+    @property
+    def loose_kinds(self) -> tuple[str, ...]:
+        """Those of them that are approximations, for searches with a tolerance."""
+        ...
+
     def propose(self, kind: str, rng: np.random.Generator, profile: Profile | None) -> Edit | None:
         """Draw an edit of this kind, its site in proportion to `profile`; None if there is none."""
         ...

@@ -32,6 +32,7 @@ class PuzzleProgram:
     digest = hashlib.sha256(b"puzzle").hexdigest()
 
     paper_kinds = ()
+    loose_kinds = ()
 
     def sweep(self, kinds, profile):
         return []

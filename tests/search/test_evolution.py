@@ -175,6 +175,7 @@ class Tiny:
     digest = text = "tiny"
     kinds = ("delete", "never")
     paper_kinds = ("delete",)
+    loose_kinds = ()
     profile = None
 
     def sweep(self, kinds, profile):
@@ -201,7 +202,7 @@ def test_a_search_that_has_seen_everything_asks_for_nothing():
 
 
 class Barren(Tiny):
-    kinds = paper_kinds = ()
+    kinds = paper_kinds = loose_kinds = ()
 
 
 def test_a_program_without_edits():

@@ -28,3 +28,18 @@ def test_unknown_kinds_are_named():
         Settings(edits=("bend", "-fold")).drawn_kinds(KNOWN)
     with pytest.raises(OptionError, match="leaves no edit kind"):
         Settings(edits=("copy", "-copy")).drawn_kinds(KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "rounding", "edits", "drawn"),
+    [
+        (0.0, 0.0, (), ("copy", "move")),
+        (0.01, 0.02, (), ("copy", "move")),
+        (0.01, 0.0, (), ("copy", "move", "skip")),
+        (0.0, 0.0, ("skip",), ("skip",)),
+        (0.01, 0.0, ("-skip",), ("copy", "move")),
+    ],
+)
+def test_approximations_need_a_tolerance(tolerance, rounding, edits, drawn):
+    settings = Settings(tolerance=tolerance, rounding=rounding, edits=edits)
+    assert settings.drawn_kinds(("copy", "move", "skip"), loose=("skip",)) == drawn

@@ -64,6 +64,9 @@ class EditKind(ABC, Generic[SitesT, DraftT]):
     of_paper: ClassVar[bool] = False
     """Whether the GEVO and GEVO-ML papers have it."""
 
+    loose: ClassVar[bool] = False
+    """Whether it is an approximation, which is drawn only where errors beyond rounding are allowed."""
+
     @classmethod
     @abstractmethod
     def draw(cls, sites: SitesT, rng: np.random.Generator) -> Self | None:

@@ -39,6 +39,10 @@ class EditableProgram(ABC, Generic[SitesT, DraftT]):
     def paper_kinds(self) -> tuple[str, ...]:
         return tuple(name for name, kind in self.edit_kinds.items() if kind.of_paper)
 
+    @property
+    def loose_kinds(self) -> tuple[str, ...]:
+        return tuple(name for name, kind in self.edit_kinds.items() if kind.loose)
+
     def propose(self, kind: str, rng: np.random.Generator, profile: Profile | None) -> Edit | None:
         drawn = self.edit_kinds[kind].draw(self.sites(profile), rng)
         seed = int(rng.integers(1, 1 << 32))

@@ -83,8 +83,9 @@ class Nsga2Search(Search):
         self._front = [unedited]
         self._alive = {essence(unedited.patch): unedited}
         self._struck: dict[Patch, frozenset[Edit]] = {}
-        kinds = settings.drawn_kinds(problem.program.kinds, problem.program.paper_kinds)
-        self._proposals = Proposals(problem.program, problem.profile, kinds, settings)
+        program = problem.program
+        kinds = settings.drawn_kinds(program.kinds, program.paper_kinds, program.loose_kinds)
+        self._proposals = Proposals(program, problem.profile, kinds, settings)
         self._stale = 0
         self._judged = {essence(unedited.patch)}
         self._asked: list[Birth] | None = None

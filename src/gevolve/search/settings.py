@@ -85,13 +85,17 @@ class Settings:
         if not 1 <= self.islands <= 1024:
             raise OptionError(f"islands is {self.islands}; it must be from 1 to 1024")
 
-    def drawn_kinds(self, known: tuple[str, ...], paper: tuple[str, ...] = ()) -> tuple[str, ...]:
+    def drawn_kinds(
+        self, known: tuple[str, ...], paper: tuple[str, ...] = (), loose: tuple[str, ...] = ()
+    ) -> tuple[str, ...]:
         """Of the edit kinds that a program knows, those that `edits` asks for, in the same order.
 
-        `paper` are those among them that the papers have.
+        `paper` are those among them that the papers have, `loose` those that are approximations: without a
+        tolerance they are drawn only if they are named.
         """
         off = {name.removeprefix("-") for name in self.edits if name.startswith("-")}
-        on = {name for name in self.edits if not name.startswith("-")} or {*known}
+        exact = {*known} if self.tolerance > self.rounding else {*known} - {*loose}
+        on = {name for name in self.edits if not name.startswith("-")} or exact
         if "paper" in on:
             on = on - {"paper"} | {*paper}
         unknown = sorted((on | off) - {*known})

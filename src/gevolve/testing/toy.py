@@ -83,6 +83,7 @@ class ToyProgram:
     text = "toy"
     kinds = ("right",)
     paper_kinds = ()
+    loose_kinds = ()
 
     @property
     def digest(self) -> str:

@@ -26,6 +26,7 @@ from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.keep import Keep
 from gevolve.ir.llvm.model import Instr
 from gevolve.ir.llvm.pad import Pad
+from gevolve.ir.llvm.perforate import Perforate
 from gevolve.ir.llvm.rounding import Narrow, Relax
 from gevolve.ir.llvm.sites import LlvmSites
 from gevolve.ir.llvm.source_form import SourceDraft, conditions, forms
@@ -268,7 +269,7 @@ EDIT_KINDS = EditKinds(
     (
         *(Copy, Delete, Move, Replace, Swap, SetOperand),
         *(Narrow, NoAlias, Invariant, Unroll, Relax, Forward, SyncWarp, Registers),
-        *(Keep, Hoist, Pad, Align, Divisor, BlockSize, CompareBits),
+        *(Keep, Hoist, Pad, Align, Divisor, BlockSize, CompareBits, Perforate),
     ),
 )
 """All edit kinds of kernels, in the order in which the search draws them."""

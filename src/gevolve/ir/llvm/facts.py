@@ -109,7 +109,7 @@ class Unroll(LlvmEdit):
 
     @classmethod
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:
-        loops = sorted(_latches(sites), key=lambda latch: -sites.heat(sites.index.block_of[latch]))
+        loops = sorted(latches(sites), key=lambda latch: -sites.heat(sites.index.block_of[latch]))
         counts: tuple[Literal["none", "full", "2", "4", "8"], ...] = ("4", "none", "2", "8", "full")
         return (cls(latch, count) for latch in loops for count in counts)
 
@@ -208,7 +208,7 @@ def _may_be_invariant(instr: Instr) -> bool:
     )
 
 
-def _latches(sites: LlvmSites) -> Iterator[str]:
+def latches(sites: LlvmSites) -> Iterator[str]:
     """The branches that close a loop."""
     for number in sites.functions:
         dominance = sites.index.dominance[number]
