@@ -12,9 +12,10 @@ import pytest
 from gevolve.cli import main
 from gevolve.device.base import Placement
 from gevolve.device.registry import placement
-from gevolve.errors import MissingPackageError, WorkloadError
+from gevolve.errors import MissingPackageError, OptionError, WorkloadError
 from gevolve.evaluate import pool as pools
 from gevolve.evaluate.dispatcher import facts, parcel
+from gevolve.evaluate.dispatcher import main as dispatcher
 from gevolve.evaluate.dispatcher.cluster import Cluster
 from gevolve.evaluate.dispatcher.crew import Crew, Node
 from gevolve.evaluate.dispatcher.messages import Connect
@@ -53,6 +54,48 @@ def test_ray_that_is_not_installed(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingPackageError, match=r"--cluster needs Ray; .*\[ray\]"):
         Cluster("ray")
+
+
+def test_a_run_without_ray_says_what_to_install(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "tuned/reduction", "--cluster", "ray"])
+    [told] = capsys.readouterr().err.splitlines()
+    assert ended.value.code == 2
+    assert told.startswith("gevolve: --cluster needs Ray")
+    assert list(tmp_path.iterdir()) == []
+
+
+class AuthenticationError(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("address", "error", "words"),
+    [
+        ("auto", ConnectionError("no"), "no Ray cluster runs here; start one with `ray start"),
+        ("head:1", ConnectionError("gone\naway"), "--cluster is head:1: ConnectionError: gone"),
+        ("head:1", AuthenticationError("no"), "wants another token; set RAY_AUTH_MODE=token"),
+        (
+            "head:1",
+            RuntimeError("Version mismatch: The cluster has\n Ray: 2.9\n Python: 3.10"),
+            "cannot be used: Version mismatch: The cluster has Ray: 2.9 Python: 3.10",
+        ),
+    ],
+)
+def test_clusters_that_ray_refuses(address, error, words, monkeypatch):
+    def init(**options):
+        raise error
+
+    fake = SimpleNamespace(
+        init=init, exceptions=SimpleNamespace(AuthenticationError=AuthenticationError)
+    )
+    monkeypatch.setattr(dispatcher.importlib, "import_module", lambda name: fake)
+    with pytest.raises(OptionError) as caught:
+        dispatcher.connect(Connect(address, None, 0, [], 60.0))
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_gevolve_needs_no_ray():
