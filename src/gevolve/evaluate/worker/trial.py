@@ -91,7 +91,7 @@ class Trial:
             self._par = unedited.time
         profile = self._profile() if split == "search" else {}
         # Measured in the second run, when whatever a device prepares once has been prepared.
-        patient = 30 if self._repeats else 5
+        patient = 30 if device.deterministic else 5
         self._deadline = max(patience, patient * unedited.seconds["total"])
         if split == "search":  # elsewhere a failure is rare, and its detail describes the input
             self._notes = [""] * len(problem.cases)
