@@ -25,7 +25,7 @@ QUICK = Precision(spread=0.01, least=4, most=30, seconds=1.0)
 THOROUGH = Precision(spread=0.0, least=8, most=30, seconds=4.0)
 """For what is reported."""
 LOW = 10
-"""The percentile of many times that stands for all: noise mostly adds, but the least time is a slip of the clock."""
+"""The percentile of many times that is shown for one: noise mostly adds, but the least is a slip of the clock."""
 SHORT = 0.003
 """Seconds of one measurement at least: short runs are measured several together, ..."""
 TOGETHER = 20
@@ -75,7 +75,8 @@ def _spread(ones: list[float], others: list[float]) -> float:
 
 
 def _ratio(ones: list[float], others: list[float]) -> float:
-    return _low(ones) / max(_low(others), 1e-300)
+    """The middle one of the ratios of all pairs: what disturbs one of a pair mostly disturbs the other."""
+    return float(np.median(np.array(ones) / np.maximum(others, 1e-300)))
 
 
 def _low(times: list[float]) -> float:
