@@ -207,7 +207,7 @@ def compare(e: Emitter, code: Instruction) -> None:
     else:
         truth = e.op(f"icmp {sign}{_ORDER[name]} i32 {x}, {y}")
     if "EX" in mods:
-        low = e.truth(rest[0])
+        low = e.truth(rest[0]) if rest else "true"  # PT is not printed
         if name == "EQ":
             truth = e.op(f"and i1 {truth}, {low}")
         elif name == "NE":
