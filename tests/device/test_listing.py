@@ -22,7 +22,7 @@ def test_every_family_has_a_line(capsys):
     assert said.err.startswith("limits of a process that runs variants here: ")
     lines = said.out.splitlines()
     families = [line.split()[0].partition(":")[0] for line in lines]
-    assert list(dict.fromkeys(families)) == ["sim", "ptx", "cuda", "xla"]
+    assert list(dict.fromkeys(families)) == ["sim", "ptx", "cuda", "xla", "iree"]
     assert any(line.startswith("sim:a100 ") for line in lines)
 
 

@@ -22,6 +22,7 @@ _BUILT_IN = {
     "ptx": "gevolve.device.sim:PtxModel",
     "cuda": "gevolve.device.cuda:Cuda",
     "xla": "gevolve.device.xla:Xla",
+    "iree": "gevolve.device.iree:Iree",
 }
 
 

@@ -9,7 +9,7 @@ Lower case is what a function is given, upper case where a result goes, in the o
     a t p       an address of the program's, a text, an address on the GPU
     d c s e m f   a device, a context, a stream, an event, a module, a kernel
     g v x o l   a graph, a node of one, an executable one; a pool; a linker
-    I N P F     results: an int, a size, an address on the GPU, a float
+    I N P F D   results: an int, a size, an address on the GPU, a float, a double
     H           the handle of an object
 
 With a ``?`` behind it, a result may be left out (NULL), and an object may be none (0).
@@ -29,7 +29,7 @@ Handler = Callable[..., Any]
 F = TypeVar("F", bound=Handler)
 
 _NUMBERS = {"b": 8, "w": 16, "i": 32, "n": 64, "a": 64, "p": 64}
-_RESULTS = {"I": "<i", "N": "<Q", "P": "<Q", "H": "<Q", "F": "<f"}
+_RESULTS = {"I": "<i", "N": "<Q", "P": "<Q", "H": "<Q", "F": "<f", "D": "<d"}
 
 
 class Call(NamedTuple):

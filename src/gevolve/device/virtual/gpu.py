@@ -29,6 +29,7 @@ from gevolve.device.virtual.objects import (
     Stream,
     Thing,
 )
+from gevolve.device.virtual.timer import LaunchTimer
 from gevolve.device.virtual.wire import HostCall, Program
 from gevolve.ir.llvm import names
 
@@ -55,8 +56,16 @@ _NOT_FOUND: dict[type[Thing], Code] = {
 class VirtualGpu:
     """A GPU that one program uses."""
 
-    def __init__(self, table: Gpu, memory: DeviceMemory, program: Program) -> None:
+    def __init__(
+        self, table: Gpu, memory: DeviceMemory, program: Program, timer: LaunchTimer | None = None
+    ) -> None:
+        """With a `timer`, launches have its times and nobody watches what they do."""
         self.table, self.memory, self.program = table, memory, program
+        self.timer = timer
+        self.dry = False
+        """Whether launches are only timed, and nothing is computed or copied."""
+        self.read_back = False
+        """Whether the host has read what a kernel should have computed."""
         self.started = False
         self.thread = 0
         """The thread of the program that calls."""
@@ -75,8 +84,9 @@ class VirtualGpu:
         self._threads: dict[int, list[Context]] = {}
         self._streams = {number: Stream(number) for number in (_LEGACY, _PER_THREAD)}
         self.pool = self.add(Pool())
-        self._clock = Clock(table)
-        self._watch = Watch()
+        self._clock = None if timer else Clock(table)
+        self._watch = None if timer else Watch()
+        self._timed: list[Timing] = []
 
     # --- handles and contexts --------------------------------------------------------------------
 
@@ -209,10 +219,15 @@ class VirtualGpu:
         module.memory.others = tuple(one for one in self.memory.modules if one is not module.memory)
         module.memory.written, self.memory.written = self.memory.written, []
         try:
-            module.gpu.launch_encoded(function.name, grid, block, params, shared)
+            if self.timer:
+                rooms = self._rooms(function, params)
+                self._timed.append(self.timer.timing(function, grid, block, shared, params, rooms))
+            if not self.dry:
+                module.gpu.launch_encoded(function.name, grid, block, params, shared)
             self.launches += 1
         except LaunchStopped as stop:
-            self._clock.cancel()
+            if self._clock:
+                self._clock.cancel()
             code = _STOPS.get(stop.stop, Code.ILLEGAL_ADDRESS)
             context.broken = Code.MISALIGNED_ADDRESS if stop.misaligned else code
             at = stop.place if stop.place not in {"", "?"} else "a line that is not known"
@@ -221,19 +236,43 @@ class VirtualGpu:
                 None
             )
 
+    def _rooms(self, function: Function, params: bytes) -> dict[int, int]:
+        """The pointers among the parameters of a launch, and how many bytes are behind each."""
+        found: dict[int, int] = {}
+        for one in function.kernel.source.parameters:
+            value = int.from_bytes(params[one.offset : one.offset + one.size], "little")
+            held = self.memory.holder(value) if one.size == 8 else None
+            if held is not None:
+                found[value] = held.end - value
+        return found
+
+    def copy(self, to: int, source: int, size: int) -> None:
+        """Copy bytes, unless nothing is to be done but timed."""
+        if not self.dry:
+            self.memory.copy(to, source, size, self.program)
+        elif self.memory.is_private(source) and not self.memory.is_private(to):
+            self.read_back = True
+            raise Fault(Code.NOT_PERMITTED)  # what it would read was not computed
+
+    def begin(self, *, dry: bool) -> None:
+        """Count from here."""
+        self.dry, self.read_back, self.launches = dry, False, 0
+        self._timed.clear()
+        if self.timer:
+            self.timer.begin()
+
     # --- what it was -----------------------------------------------------------------------------
 
     def cycles(self, first: int, last: int) -> float:
         """Cycles from after the launch before `first` to the end of the launch before `last`."""
-        timings = self._clock.timings[first:last]
-        return sum((one.cycles for one in timings), 0.0) + self._clock.gap * max(
-            len(timings) - 1, 0
-        )
+        timings = self.timings[first:last]
+        gaps = self.table.launch * max(len(timings) - 1, 0)
+        return sum((one.cycles for one in timings), 0.0) + gaps
 
     @property
     def timings(self) -> list[Timing]:
         """One for each launch."""
-        return self._clock.timings
+        return self._clock.timings if self._clock else self._timed
 
     @property
     def hazards(self) -> list[Hazard]:
@@ -242,7 +281,8 @@ class VirtualGpu:
             Hazard("uninitialised", "the host", (name,), f"reads {count} bytes of {name} that nothing has written")
             for name, count in self.memory.unwritten.items()
         ]  # fmt: skip
-        return [*self.faults, *self._watch.hazards, *self._watch.reads, *host]
+        watched = [*self._watch.hazards, *self._watch.reads] if self._watch else []
+        return [*self.faults, *watched, *host]
 
 
 def _word(code: Code) -> str:

@@ -18,6 +18,7 @@ from gevolve.errors import DeviceError
 from gevolve.system import tools
 
 NAME = "libcuda.so.1"
+# Under this soname a library that is loaded by its path is found by those who ask for it without a version.
 _OPTIONS = (
     *("cc", "-shared", "-O1", "-mcpu=baseline", "-fPIC", "-fno-sanitize=all"),
     *(
@@ -26,7 +27,7 @@ _OPTIONS = (
         "-Wextra",
         "-Werror",
         "-nostdlib",
-        "-Wl,-soname,libcuda.so.1",
+        "-Wl,-soname,libcuda.so",
     ),
 )
 

@@ -39,12 +39,14 @@ class Allocation(NamedTuple):
 class DeviceMemory:
     """All memory of one program on the GPU."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, *, watched: bool = True) -> None:
+        """With `watched`, it has a shadow that says what was written."""
         self.total = total
+        self._watched = watched
         self.used = 0
         self.file = os.memfd_create("gevolve-gpu")
         os.ftruncate(self.file, SLOT)
-        self.slot = Slot(shadowed=True, file=self.file)
+        self.slot = Slot(shadowed=watched, file=self.file)
         self.allocations: dict[int, Allocation] = {}
         self.modules: list[Memory] = []
         self.written: list[tuple[int, int]] = []
@@ -57,8 +59,8 @@ class DeviceMemory:
     @property
     def free_bytes(self) -> int:
         """What a program may still have: of the card's memory, and of this machine's."""
-        # a shadow of the same size comes with all memory
-        return max(min(self.total - self.used, (_available() - _SPARE) // 2), 0)
+        each = 2 if self._watched else 1  # a shadow is as large as what it is of
+        return max(min(self.total - self.used, (_available() - _SPARE) // each), 0)
 
     def allocate(self, size: int, kind: Kind, program: Program) -> Allocation:
         """Memory that the host may use by the same address, unless it is the GPU's alone."""
@@ -72,8 +74,9 @@ class DeviceMemory:
             raise Fault(Code.OUT_OF_MEMORY) from None
         host = 0
         if kind == "device":
-            poison(address, size, 0)
-            shadow(address, size)[:] = 0xFF
+            if self._watched:
+                poison(address, size, 0)
+                shadow(address, size)[:] = 0xFF
         elif program.map(mapping, _room(mapping, address, size)):
             host = address
         else:
@@ -135,6 +138,11 @@ class DeviceMemory:
         """Whether an address is one of the GPU's."""
         return self.slot.base <= address < self.slot.base + SLOT
 
+    def is_private(self, address: int) -> bool:
+        """Whether only the GPU may use what is at an address."""
+        held = self.holder(address) if self.is_device(address) else None
+        return held.kind == "device" if held else self.is_device(address)
+
     def check(self, address: int, size: int) -> None:
         """Raise a fault unless these bytes are all in one piece of memory, or in a module's variables."""
         if size and self.holder(address, size) is None and self._variable(address, size) is None:
@@ -151,7 +159,7 @@ class DeviceMemory:
         if not size:
             return
         if inside and outside:
-            unset = shadow(source, size).copy()
+            unset = shadow(source, size).copy() if self._watched else 0
             program.copy(to, source, size)
             self._note(to, size, unset)
             return
@@ -182,11 +190,12 @@ class DeviceMemory:
         self._note(address, size)
 
     def _note(self, address: int, size: int, unset: Any = 0) -> None:
-        self.written.append((address, address + size))
-        shadow(address, size)[:] = unset
+        if self._watched:
+            self.written.append((address, address + size))
+            shadow(address, size)[:] = unset
 
     def _read_by_host(self, address: int, size: int) -> None:
-        count = int((shadow(address, size) != 0).sum())
+        count = int((shadow(address, size) != 0).sum()) if self._watched else 0
         if count:
             numbers = (
                 n for n, (low, high) in enumerate(self.slot.buffers) if low <= address < high

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gevolve.device.base import Device, Limits, Placement
+from gevolve.device.base import Array, Device, Limits, Placement
 from gevolve.device.cost import Cost
-from gevolve.device.xla.executable import Uploads, XlaExecutable
+from gevolve.device.xla.executable import Uploads, XlaExecutable, checked
 from gevolve.device.xla.listing import found_by_jax
 from gevolve.device.xla.rates import machine_rates
 from gevolve.device.xla.roofline import Rates, Roofline, UnknownTripsError
@@ -147,6 +147,10 @@ class Xla(Device):
         if check is not None:
             raise DeviceError(f"{self.name} has no check {check!r}")
         return XlaExecutable(self._get(artefact), self._uploads, limits or Limits())
+
+    def checked(self, artefact: bytes, arguments: Sequence[Any]) -> list[Array]:
+        """Arguments as arrays of the program's types; raises `LaunchError` if one is not."""
+        return checked(self._get(artefact).signature, arguments)
 
     def _get(self, artefact: bytes) -> CompiledProgram:
         key = hashlib.sha256(artefact).hexdigest()

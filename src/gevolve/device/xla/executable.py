@@ -12,7 +12,10 @@ from gevolve.device.base import Array, Limits, Stopped, Usage
 from gevolve.errors import LaunchError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gevolve.device.xla.client import Client, CompiledProgram
+    from gevolve.ir.stablehlo.signature import Signature
 
 _memcmp = ctypes.CDLL(None).memcmp
 _memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
@@ -53,7 +56,7 @@ class XlaExecutable:
         compiled = self._compiled
         if compiled is None:
             raise LaunchError("this executable is closed; open the artefact again")
-        arrays = self._checked(compiled, arguments)
+        arrays = checked(compiled.signature, arguments)
         if self._used.launches >= self._limits.launches:
             raise Stopped("fuel", f"more than {self._limits.launches} runs of the program")
         if compiled.memory > self._limits.memory:
@@ -78,23 +81,23 @@ class XlaExecutable:
         """Release the program; the device may keep it in its cache."""
         self._compiled = None
 
-    @staticmethod
-    def _checked(compiled: CompiledProgram, arguments: tuple[npt.ArrayLike, ...]) -> list[Array]:
-        """The arguments as arrays; raises `LaunchError` if a type or shape is not the program's."""
-        wanted = compiled.signature.inputs
-        if len(arguments) != len(wanted):
-            raise LaunchError(f"the program takes {len(wanted)} arrays, not {len(arguments)}")
-        arrays: list[Array] = []
-        for position, (argument, spec) in enumerate(zip(arguments, wanted, strict=True)):
-            number = isinstance(argument, bool | int | float | complex)  # has no type of its own
-            array = np.asarray(argument, spec.dtype if number else None)
-            if array.shape != spec.shape or array.dtype != spec.dtype:
-                raise LaunchError(
-                    f"argument {position} of the program is {spec},"
-                    f" not {array.dtype}{list(array.shape)}"
-                )
-            arrays.append(array)
-        return arrays
+
+def checked(signature: Signature, arguments: Sequence[npt.ArrayLike]) -> list[Array]:
+    """The arguments as arrays; raises `LaunchError` if a type or shape is not the program's."""
+    wanted = signature.inputs
+    if len(arguments) != len(wanted):
+        raise LaunchError(f"the program takes {len(wanted)} arrays, not {len(arguments)}")
+    arrays: list[Array] = []
+    for position, (argument, spec) in enumerate(zip(arguments, wanted, strict=True)):
+        number = isinstance(argument, bool | int | float | complex)  # has no type of its own
+        array = np.asarray(argument, spec.dtype if number else None)
+        if array.shape != spec.shape or array.dtype != spec.dtype:
+            raise LaunchError(
+                f"argument {position} of the program is {spec},"
+                f" not {array.dtype}{list(array.shape)}"
+            )
+        arrays.append(array)
+    return arrays
 
 
 def _same(one: Array, other: Array) -> bool:

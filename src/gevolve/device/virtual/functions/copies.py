@@ -18,7 +18,7 @@ _COPY, _FILL = 1, 2
 
 def _copy(gpu: VirtualGpu, stream: Stream | None, to: int, source: int, size: int) -> None:
     stream = stream or gpu.find(Stream, 0)
-    gpu.submit(stream, _COPY, lambda: gpu.memory.copy(to, source, size, gpu.program))
+    gpu.submit(stream, _COPY, lambda: gpu.copy(to, source, size))
 
 
 def _on_device(gpu: VirtualGpu, size: int, *addresses: int) -> None:
@@ -101,7 +101,7 @@ Rows = list[tuple[int, int, int]]
 
 def copy_box(gpu: VirtualGpu, rows: Rows) -> None:
     for to, source, size in rows:
-        gpu.memory.copy(to, source, size, gpu.program)
+        gpu.copy(to, source, size)
 
 
 def _base(kind: int, host: int, device: int) -> int:
@@ -152,6 +152,8 @@ def box_3d(gpu: VirtualGpu, what: int) -> Rows:
 
 def fill(gpu: VirtualGpu, to: int, value: int, size: int, count: int) -> None:
     """Write a value of so many bytes, again and again."""
+    if gpu.dry:
+        return
     gpu.memory.fill(to, value.to_bytes(size, "little"), count)
 
 

@@ -1,0 +1,27 @@
+"""Functions that no driver has: what gevolve itself asks the virtual GPU."""
+
+from pathlib import Path
+
+import msgspec
+
+from gevolve.device.sim.timing import by_kernel
+from gevolve.device.virtual.calls import call
+from gevolve.device.virtual.gpu import VirtualGpu
+
+
+@call("gevolveBegin", "i", context=False)
+def begin(gpu: VirtualGpu, dry: int) -> None:
+    """Count launches from here; `dry` ones are timed and not run."""
+    gpu.begin(dry=bool(dry))
+
+
+@call("gevolveSpent", "DNI", context=False)
+def spent(gpu: VirtualGpu) -> tuple[float, int, int]:
+    """Cycles and launches since then, and whether the host has read what was not computed."""
+    return gpu.cycles(0, gpu.launches), gpu.launches, int(gpu.read_back)
+
+
+@call("gevolveCost", "t", context=False)
+def cost(gpu: VirtualGpu, path: str) -> None:
+    """Write what each kernel has cost since then to a file, as JSON."""
+    Path(path).write_bytes(msgspec.json.encode(by_kernel(gpu.timings)))

@@ -1,0 +1,93 @@
+"""Times of launches that need not run: each is replayed once, alone, and remembered.
+
+The time of a launch is a function of the machine code, the grid and the block, and what lies in memory
+plays no part in it: the launch is replayed on zeros, with buffers of its own, and finds L2 empty. So it
+does not matter which variant of a program was timed first, or where.
+"""
+
+from collections.abc import Mapping
+from contextlib import closing
+from typing import NamedTuple
+
+from gevolve.device.base import Limits
+from gevolve.device.sim.gpu import SimGpu
+from gevolve.device.sim.machine.fingerprint import fingerprint
+from gevolve.device.sim.machine.program import MachineProgram
+from gevolve.device.sim.timing import Clock, Gpu, Timing
+from gevolve.device.virtual.objects import Function
+
+_ALIGN = 256
+
+
+class Launch(NamedTuple):
+    """What of a launch its time depends on."""
+
+    code: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared: int
+    params: tuple[tuple[bool, int], ...]
+    """Of each parameter whether it is a pointer, and its value: of a pointer, how it is aligned."""
+
+
+class LaunchTimer:
+    """Knows the times of launches on one GPU."""
+
+    def __init__(self, table: Gpu) -> None:
+        self._table = table
+        self._known: dict[Launch, Timing] = {}
+        self._first: dict[tuple[str, object, object, int], Launch] = {}
+
+    def begin(self) -> None:
+        """A run of a program begins: of a kernel that it launches often, the first launch is timed."""
+        self._first.clear()
+
+    def timing(
+        self,
+        function: Function,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared: int,
+        params: bytes,
+        rooms: Mapping[int, int],
+    ) -> Timing:
+        """The time of a launch. `rooms` has, of each pointer among its parameters, the bytes behind it."""
+        program = function.module.program
+        assert program is not None
+        code = function.fingerprint = function.fingerprint or fingerprint(function.kernel.source)
+        values = [
+            int.from_bytes(params[one.offset : one.offset + one.size], "little")
+            for one in function.kernel.source.parameters
+        ]
+        key = Launch(
+            code,
+            grid,
+            block,
+            shared,
+            tuple((v in rooms, v % _ALIGN if v in rooms else v) for v in values),
+        )
+        first = self._first.setdefault((code, grid, block, shared), key)
+        found = self._known.get(first)
+        if found is None:
+            found = self._known[first] = self._replayed(program, function, first, values, rooms)
+        return found
+
+    def _replayed(
+        self,
+        program: MachineProgram,
+        function: Function,
+        launch: Launch,
+        values: list[int],
+        rooms: Mapping[int, int],
+    ) -> Timing:
+        clock = Clock(self._table, whole=False)
+        most = self._table.limits.most_shared
+        with closing(SimGpu(program, Limits(whole=False), 0, 0, 0, clock, most_shared=most)) as gpu:
+            out = bytearray(function.kernel.source.parameter_size)
+            for one, value in zip(function.kernel.source.parameters, values, strict=True):
+                if value in rooms:
+                    offset = value % _ALIGN
+                    value = gpu.zeros(rooms[value] + offset, "u1").ptr + offset  # noqa: PLW2901
+                out[one.offset : one.offset + one.size] = value.to_bytes(one.size, "little")
+            gpu.launch_encoded(function.name, launch.grid, launch.block, bytes(out), launch.shared)
+            return gpu.timings[0]

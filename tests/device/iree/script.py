@@ -1,0 +1,104 @@
+"""Runs programs on ``iree:a100`` in a process of its own, which JAX, IREE and the virtual GPU share."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from gevolve.device.base import Limits
+from gevolve.device.iree import compiler
+from gevolve.device.registry import open_device
+from gevolve.errors import SourceError
+
+LAYER = """
+module @layer {
+  func.func public @main(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>) -> (tensor<8x4xf32>, tensor<f32>) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %zeros = stablehlo.constant dense<0.0> : tensor<8x4xf32>
+    %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+    %z = stablehlo.maximum %y, %zeros : tensor<8x4xf32>
+    %s = stablehlo.reduce(%z init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<8x4xf32>, tensor<f32>) -> tensor<f32>
+    return %z, %s : tensor<8x4xf32>, tensor<f32>
+  }
+}
+"""
+LOOP = """
+module @loop {
+  func.func public @main(%x: tensor<64xf32>) -> tensor<64xf32> {
+    %first = stablehlo.constant dense<0> : tensor<i32>
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %last = stablehlo.constant dense<STEPS> : tensor<i32>
+    %r:2 = stablehlo.while(%i = %first, %v = %x) : tensor<i32>, tensor<64xf32>
+    cond {
+      %c = stablehlo.compare LT, %i, %last : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    } do {
+      %n = stablehlo.add %i, %one : tensor<i32>
+      %s = stablehlo.sine %v : tensor<64xf32>
+      stablehlo.return %n, %s : tensor<i32>, tensor<64xf32>
+    }
+    return %r#1 : tensor<64xf32>
+  }
+}
+"""
+WHILE = """
+module @until {
+  func.func public @main(%x: tensor<f32>) -> tensor<f32> {
+    %limit = stablehlo.constant dense<100.0> : tensor<f32>
+    %r = stablehlo.while(%v = %x) : tensor<f32>
+    cond {
+      %c = stablehlo.compare LT, %v, %limit : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    } do {
+      %s = stablehlo.add %v, %v : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }
+    return %r : tensor<f32>
+  }
+}
+"""
+
+
+def main(folder):
+    device = open_device("iree:a100")
+    rng = np.random.default_rng(1)
+    x, w = (rng.normal(size=shape).astype(np.float32) for shape in ((8, 16), (16, 4)))
+    layer = device.build(LAYER)
+    device.keep(layer)  # so that the virtual GPU computes it, too
+    handle = device.open(layer)
+    z, s = handle(x, w)
+    want = np.maximum(x @ w, 0)
+    found = {
+        "error": float(max(abs(z - want).max(), abs(s - want.sum()))),
+        "agree": len(device._agree),
+        "own": float(abs(device.run(layer, [x, w])[0][0] - want).max()),
+        "time": handle.usage().time,
+        "again": open_device("iree:t4").name,
+    }
+    device._times.clear()
+    found["repeated"] = device.time(layer, [x * 0, w]).time
+    cost = device.cost(layer, lambda opened: opened(x, w), Limits())
+    found["kernels"] = {name: one.launches for name, one in cost.kernels.items()}
+    found["cycles"] = sum(one.cycles for one in cost.kernels.values())
+    loops = []
+    for steps in ("3", "9"):
+        program = device.build(LOOP.replace("STEPS", steps))
+        handle = device.open(program)
+        handle(np.ones(64, np.float32))
+        loops.append((handle.usage().time, device.time(program, []).launches))
+    found["loops"] = loops
+    until = device.build(WHILE)
+    handle = device.open(until)
+    found["until"] = float(handle(np.float32(1))[0])
+    found["until_time"] = handle.usage().time
+    try:
+        compiler.compile_module(layer, "sm_1")
+    except SourceError as error:
+        found["refused"] = str(error)
+    Path(folder, "layer.vmfb").write_bytes(device._get(layer)[0])
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

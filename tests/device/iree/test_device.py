@@ -1,0 +1,76 @@
+"""Models as GPU kernels: what IREE makes of a program runs on the virtual GPU, and its time repeats."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gevolve.device.iree.compiler import installed
+from tests import ROOT
+from tests.device.virtual.test_driver import on_gpu
+
+pytestmark = pytest.mark.skipif(
+    not installed() or importlib.util.find_spec("jax") is None,
+    reason="IREE is not installed; pip install 'gevolve[iree,ml]'",
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("iree")
+
+
+@pytest.fixture(scope="module")
+def found(folder):
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "tests.device.iree.script", folder],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_outputs_are_those_of_the_program(found):
+    assert found["error"] < 1e-4
+    assert found["own"] < 1e-4
+    assert found["agree"] == 1
+
+
+def test_time_is_that_of_the_launches_and_repeats(found):
+    assert found["time"] == found["repeated"] > 1000
+    (_, *others) = found["kernels"].values()
+    assert found["cycles"] + 1800 * len(others) == pytest.approx(found["time"])
+
+
+def test_a_loop_is_launched_as_often_as_it_goes_round(found):
+    (three, few), (nine, many) = found["loops"]
+    assert few < many
+    assert three < nine
+
+
+def test_a_loop_that_depends_on_data_is_computed(found):
+    assert found["until"] == 128
+    assert found["until_time"] > 0
+
+
+def test_what_iree_rejects_is_said_in_one_line(found):
+    assert found["refused"].startswith("IREE does not compile it: ")
+    assert "\n" not in found["refused"]
+
+
+def test_iree_s_own_tool_runs_on_the_virtual_gpu(found, folder):
+    libraries = importlib.util.find_spec("iree._runtime_libs").submodule_search_locations[0]
+    given = ("--device=cuda", "--function=main", f"--module={folder / 'layer.vmfb'}")
+    inputs = ("--input=8x16xf32=1", "--input=16x4xf32=0.5")
+    done, (session,) = on_gpu(folder, Path(libraries, "iree-run-module"), *given, *inputs)
+    assert "8x4xf32=[8 8 8 8]" in done.stdout, done.stderr
+    assert "f32=256" in done.stdout
+    assert (session.findings, session.missing) == ([], [])
+    assert set(session.kernels) == set(found["kernels"])
