@@ -6,10 +6,12 @@ import time
 import pytest
 
 from benchmarks.synthetic.runs import Maker, make, nasty
+from gevolve.evaluate.protocol import NodeStatus
 from gevolve.report.html.build import report
 from gevolve.report.watch import Feed, _Handler, _Server
 from gevolve.results.page import page as suite_page
 from gevolve.results.table import tabulate
+from gevolve.run.store import Store
 from tests.report.browser import Browser, find_chromium
 from tests.results.made import outcome
 
@@ -150,6 +152,24 @@ def test_hostile_names_are_shown_as_they_are(browser, tmp_path):
     assert "</script><script>" in browser.run("document.querySelector('h1').textContent")
     assert "broken" not in browser.run("document.title").replace("title='broken'", "")
     assert browser.run("document.querySelectorAll('img').length") == 0
+
+
+def test_machines_of_a_cluster_are_listed(browser, tmp_path):
+    folder = make(tmp_path / "run", 60)
+    nodes = [
+        NodeStatus(name="first", state="working", workers=2, evaluations=50, rate=3.25, lost=4),
+        NodeStatus(name="second", state="left out", why="numpy 1.0 there, 2.0 here"),
+    ]
+    with Store.open(folder) as store:
+        store.set("nodes", nodes)
+    browser.open(report(folder).as_uri())
+    rows = (
+        "[...document.querySelectorAll('[aria-label=\"machines of the cluster\"] tbody tr')]"
+    )
+    assert browser.wait(f"{rows}.length") == 2
+    text = browser.run(f"{rows}.map((row) => row.textContent)")
+    assert text[0].startswith("first250" + "3.3")
+    assert "left out: numpy 1.0 there, 2.0 here" in text[1]
 
 
 def test_compares_runs(browser, tmp_path):

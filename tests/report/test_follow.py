@@ -4,6 +4,7 @@ import pytest
 
 from benchmarks.synthetic.runs import POPULATION, TIME, Maker, fastest, make, validate
 from gevolve.errors import StoreError
+from gevolve.evaluate.protocol import NodeStatus
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Patch
 from gevolve.report.html.build import logs, report
@@ -96,6 +97,18 @@ def test_reading_in_steps_and_out_of_order_comes_to_the_same(tmp_path):
     once, data = followed(tmp_path / "once")
     assert sorted(logged["points"]["id"]) == logs(once)["points"]["id"]
     assert {**steps, "examples": {}, "stages": {}} == {**data, "examples": {}, "stages": {}}
+
+
+def test_news_of_machines_are_news(tmp_path):
+    folder = make(tmp_path / "run", 60)
+    with Run.open(folder) as reader, Store.open(folder) as store:
+        follower = Follower(reader)
+        follower.read()
+        assert follower.summary(text_of)["nodes"] == []
+        store.set("nodes", [NodeStatus(name="one", state="working", workers=2, evaluations=60)])
+        assert follower.read()
+        assert not follower.read()
+        assert [node["name"] for node in follower.summary(text_of)["nodes"]] == ["one"]
 
 
 def test_patches_of_points_can_be_read_back(folder):

@@ -78,6 +78,7 @@ class Follower:
         self.checks: dict[int, dict[str, Evaluation]] = {}
         self._struck: set[int] = set()
         self._measured: dict[str, Interval] = {}
+        self._nodes: list[NodeStatus] = []
 
     def read(self) -> bool:
         """Read what is new in the store; returns whether anything is."""
@@ -107,9 +108,10 @@ class Follower:
             fresh = True
             for name, interval in measured.items():
                 self.standings.measure(parse_id(name), interval)
-        before = self.standings.nvcc
+        before = self.standings.nvcc, self._nodes
         self.standings.compare(self.run.findings)
-        return fresh or before != self.standings.nvcc
+        self._nodes = self._store.get("nodes", list[NodeStatus], [])
+        return fresh or before != (self.standings.nvcc, self._nodes)
 
     def _take(self, row: StoredVariant) -> None:
         self._ahead.add(row.id)
@@ -252,7 +254,7 @@ class Follower:
                 for name, value in sorted(self._stages.items(), key=lambda item: -item[1])
                 if name != "total"
             },
-            "nodes": msgspec.to_builtins(self._store.get("nodes", list[NodeStatus], [])),
+            "nodes": msgspec.to_builtins(self._nodes),
             "words": self._words(words, room),
         }
 
