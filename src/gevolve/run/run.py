@@ -49,6 +49,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_MEASURING = frozenset({"xla"})
+"""Families of devices that measure the machine in this process; others are opened by workers only."""
+
 
 class Run:
     """An open run; close it, or use it in a ``with`` statement.
@@ -204,7 +207,8 @@ class Run:
     def machine(self) -> dict[str, float]:
         """What the device measured of the machine that the run began on, and has gone by since."""
         known = self.store.get("machine", dict[str, float], {})
-        if not known and (known := self.device.calibrate()):
+        measures = self.config.device.partition(":")[0] in _MEASURING
+        if not known and measures and (known := self.device.calibrate()):
             self.store.set("machine", known)
         return known
 
