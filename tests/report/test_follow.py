@@ -178,7 +178,7 @@ def test_mistakes(tmp_path):
     with pytest.raises(StoreError, match="no such folder"):
         report(tmp_path / "none")
     with pytest.raises(StoreError, match="choose another --output"):
-        report(make(tmp_path / "run", 10), output=tmp_path / "none" / "report.html")
+        report(make(tmp_path / "run", 30), output=tmp_path / "none" / "report.html")
 
 
 def test_front_of_equals_is_the_shortest():
