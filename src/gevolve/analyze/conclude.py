@@ -8,7 +8,7 @@ from gevolve.run.summary import best_of
 
 SHARE = 10
 """Minimizing may ask for one patch for every so many that the search had judged, ..."""
-LEAST, MOST = 100, 300
+LEAST, MOST = 200, 300
 """... but for this many at least where that is quick, and at most. `gevolve minimize` goes on."""
 
 
