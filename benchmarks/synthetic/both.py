@@ -20,6 +20,8 @@ from gevolve.workload.locate import locate
 
 SECONDS = 60
 ALIKE = ("same outputs", "stopped alike")
+CAUGHT = "undefined, and caught"
+"""What a variant that races, say, does one way tells nothing about the other; no such variant passes."""
 _FREE = re.compile(rb"(?<![.\w])(add|sub|mul)\.((?:ftz\.)?(?:sat\.)?f(?:32|64))\b")
 
 
@@ -52,7 +54,7 @@ class Pair(msgspec.Struct, frozen=True):
     @property
     def agreement(self) -> str:
         if self.hazard:
-            return "undefined, and caught"
+            return CAUGHT
         if not self.ptx.ok and not self.machine.ok:
             same = self.ptx.stopped == self.machine.stopped
             return "stopped alike" if same else "stopped otherwise"

@@ -123,7 +123,8 @@ def test_marks_count_threads_and_cost_nothing():
     gevolve.mark b1.x; mov.u32 %x0, 1;
     OUT: gevolve.mark _end; ret;"""
     usage = measure(code, 40, blocks=2)
-    assert usage.marks == {"start": 80, "b1.x": 20, "_end": 80}
+    sizes = {"k ntid.x=40": 1, "k ntid.y=1": 1, "k ntid.z=1": 1}
+    assert usage.marks == {"start": 80, "b1.x": 20, "_end": 80, **sizes}
     assert (
         usage.time
         == measure(
