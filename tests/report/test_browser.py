@@ -163,9 +163,7 @@ def test_machines_of_a_cluster_are_listed(browser, tmp_path):
     with Store.open(folder) as store:
         store.set("nodes", nodes)
     browser.open(report(folder).as_uri())
-    rows = (
-        "[...document.querySelectorAll('[aria-label=\"machines of the cluster\"] tbody tr')]"
-    )
+    rows = "[...document.querySelectorAll('[aria-label=\"machines of the cluster\"] tbody tr')]"
     assert browser.wait(f"{rows}.length") == 2
     text = browser.run(f"{rows}.map((row) => row.textContent)")
     assert text[0].startswith("first250" + "3.3")

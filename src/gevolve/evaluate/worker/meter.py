@@ -12,6 +12,8 @@ from gevolve.evaluate.worker.rounding import Rerounded
 from gevolve.workload.base import Array
 from gevolve.workload.error import SLACK, Ruler, relative_error, rulers, rulers_alike
 
+_LITTLE = 10.0
+"""So many times what a few runs that round otherwise happen to show, and it is rounding still."""
 _ABOVE = 1.01
 """What is no rounding is this much above it, however small."""
 
@@ -40,6 +42,18 @@ class Meter:
         """The error of outputs that should be the same up to rounding; None if they are."""
         error = self.error(case, got, want, where)
         return None if error <= self.rounding else error
+
+    def is_near(self, case: int, got: Mapping[str, Array], want: Mapping[str, Array]) -> bool:
+        """Whether outputs differ by little more than a few runs that round otherwise have shown."""
+        if not self.rulers or not self.measured:
+            return False
+        if {n: a.shape for n, a in got.items()} != {n: a.shape for n, a in want.items()}:
+            return False
+        for name, ruler in self.rulers[case].items():
+            scale = None if ruler is None else ruler.scale
+            if not relative_error(got[name], want[name], scale) <= _LITTLE * self.rounding:
+                return False
+        return True
 
     def _measure(self, case: int, got: Mapping[str, Array], want: Mapping[str, Array]) -> float:
         if not self.rulers:

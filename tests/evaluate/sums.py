@@ -1,0 +1,35 @@
+"""Sums of many floats, beside references that add them otherwise."""
+
+import numpy as np
+
+from gevolve.workload.base import Case
+from gevolve.workload.kernel import KernelWorkload
+
+
+class Exact(KernelWorkload):
+    """Each thread adds a row, in order; so does the reference."""
+
+    source = "sums.cu"
+
+    def case(self, rng, size):
+        rows = {"search": 40, "held-out": 50, "large": 200}[size]
+        return Case(x=rng.uniform(0.5, 1, (rows, 700)).astype(np.float32))
+
+    def run(self, gpu, case):
+        rows, columns = case.x.shape
+        out = gpu.empty(rows)
+        gpu.launch("sums", -(-rows // 32), 32, gpu.array(case.x), out, rows, columns)
+        return out.get()
+
+    def reference(self, case):
+        return np.cumsum(case.x, 1, dtype=np.float32)[:, -1]
+
+
+class OtherOrder(Exact):
+    def reference(self, case):
+        return case.x.sum(1, dtype=np.float64).astype(np.float32)
+
+
+class Wrong(Exact):
+    def reference(self, case):
+        return case.x[:, 1:].sum(1, dtype=np.float64).astype(np.float32)
