@@ -5,11 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Self
 
-import numpy as np
-
 from gevolve.ir.edit_kind import Show, Skipped
 from gevolve.ir.llvm.draft import LlvmDraft
-from gevolve.ir.llvm.edit_kind import LlvmEdit, draw_from
+from gevolve.ir.llvm.edit_kind import LlvmEdit
 from gevolve.ir.llvm.facts import add_attribute
 from gevolve.ir.llvm.model import Instr, Operand
 from gevolve.ir.llvm.sites import LlvmSites
@@ -26,10 +24,6 @@ class Align(LlvmEdit):
 
     name = "align"
     argument: str
-
-    @classmethod
-    def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
-        return draw_from(list(cls.sweep(sites)), rng)
 
     @classmethod
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:
@@ -65,10 +59,6 @@ class Divisor(LlvmEdit):
     name = "divisor"
     division: str
     what: Literal["power", "positive"]
-
-    @classmethod
-    def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
-        return draw_from(list(cls.sweep(sites)), rng)
 
     @classmethod
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:
@@ -122,10 +112,6 @@ class BlockSize(LlvmEdit):
     read: str
     """The instruction that reads ``blockDim.x``, ``.y`` or ``.z``."""
     size: int
-
-    @classmethod
-    def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
-        return draw_from(list(cls.sweep(sites)), rng)
 
     @classmethod
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:

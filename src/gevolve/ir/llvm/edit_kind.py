@@ -5,7 +5,7 @@ is in the patch.
 """
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,11 @@ EditT = TypeVar("EditT")
 
 class LlvmEdit(EditKind[LlvmSites, LlvmDraft]):
     """The base of edit kinds for kernels in LLVM-IR."""
+
+    @classmethod
+    def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
+        """Draw an edit of this kind; of those that are worth trying unless the kind knows better."""
+        return draw_from(list(cls.sweep(sites)), rng)
 
     def rewrite(self, source: SourceDraft) -> str:
         """Write the edit into the user's source, and say what it is there; `Skipped` if it has no such form."""

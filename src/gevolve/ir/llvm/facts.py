@@ -15,7 +15,7 @@ from gevolve.ir.edit_kind import Show, Skipped
 from gevolve.ir.llvm.addresses import is_global
 from gevolve.ir.llvm.cursor import split_after_parameters
 from gevolve.ir.llvm.draft import LlvmDraft
-from gevolve.ir.llvm.edit_kind import LlvmEdit, draw_from
+from gevolve.ir.llvm.edit_kind import LlvmEdit
 from gevolve.ir.llvm.model import Instr
 from gevolve.ir.llvm.sites import LlvmSites
 from gevolve.ir.llvm.source_form import SourceDraft, forms
@@ -29,10 +29,6 @@ class NoAlias(LlvmEdit):
 
     name = "noalias"
     argument: str
-
-    @classmethod
-    def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
-        return draw_from(list(cls.sweep(sites)), rng)
 
     @classmethod
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:
@@ -104,10 +100,6 @@ class Unroll(LlvmEdit):
     count: Literal["none", "full", "2", "4", "8", "16"]
 
     @classmethod
-    def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
-        return draw_from(list(cls.sweep(sites)), rng)
-
-    @classmethod
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:
         loops = sorted(latches(sites), key=lambda latch: -sites.heat(sites.index.block_of[latch]))
         counts: tuple[Literal["none", "full", "2", "4", "8"], ...] = ("4", "none", "2", "8", "full")
@@ -147,10 +139,6 @@ class Registers(LlvmEdit):
     kernel: str
     """The kernel's first block."""
     most: int
-
-    @classmethod
-    def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
-        return draw_from(list(cls.sweep(sites)), rng)
 
     @classmethod
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:

@@ -4,12 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Self
 
-import numpy as np
-
 from gevolve.ir.edit_kind import Show, Skipped
 from gevolve.ir.llvm.addresses import DEEP, PURE, is_load
 from gevolve.ir.llvm.draft import LlvmDraft
-from gevolve.ir.llvm.edit_kind import LlvmEdit, draw_from
+from gevolve.ir.llvm.edit_kind import LlvmEdit
 from gevolve.ir.llvm.model import Instr
 from gevolve.ir.llvm.sites import LlvmSites
 
@@ -21,10 +19,6 @@ class Hoist(LlvmEdit):
     name = "hoist"
     load: str
     where: Literal["loop", "branch", "block"]
-
-    @classmethod
-    def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
-        return draw_from(list(cls.sweep(sites)), rng)
 
     @classmethod
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:

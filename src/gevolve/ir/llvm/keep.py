@@ -4,12 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Self
 
-import numpy as np
-
 from gevolve.ir.edit_kind import Show, Skipped
 from gevolve.ir.llvm.addresses import address_text, is_access, is_shared, value_type
 from gevolve.ir.llvm.draft import LlvmDraft
-from gevolve.ir.llvm.edit_kind import LlvmEdit, draw_from
+from gevolve.ir.llvm.edit_kind import LlvmEdit
 from gevolve.ir.llvm.model import Instr, Operand
 from gevolve.ir.llvm.sites import LlvmSites
 
@@ -27,10 +25,6 @@ class Keep(LlvmEdit):
     """A load or store of the address."""
     loads: Literal["sure", "all"]
     """The loads to which every path passes another access, or all of them."""
-
-    @classmethod
-    def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
-        return draw_from(list(cls.sweep(sites)), rng)
 
     @classmethod
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:

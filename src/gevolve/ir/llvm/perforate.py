@@ -9,7 +9,7 @@ import numpy as np
 
 from gevolve.ir.edit_kind import Show, Skipped
 from gevolve.ir.llvm.draft import LlvmDraft
-from gevolve.ir.llvm.edit_kind import LlvmEdit, draw_from
+from gevolve.ir.llvm.edit_kind import LlvmEdit
 from gevolve.ir.llvm.facts import latches
 from gevolve.ir.llvm.model import Instr, Operand
 from gevolve.ir.llvm.sites import LlvmSites
@@ -37,10 +37,6 @@ class Perforate(LlvmEdit):
     """The branch that goes back to the loop's first block."""
     every: Literal["2", "4", "8"]
     sums: Literal["scaled", "plain"]
-
-    @classmethod
-    def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
-        return draw_from(list(cls.sweep(sites)), rng)
 
     @classmethod
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:

@@ -4,12 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
-import numpy as np
-
 from gevolve.ir.edit_kind import Show, Skipped
 from gevolve.ir.llvm.addresses import Addresses, is_access, is_load, value_type
 from gevolve.ir.llvm.draft import LlvmDraft
-from gevolve.ir.llvm.edit_kind import LlvmEdit, draw_from
+from gevolve.ir.llvm.edit_kind import LlvmEdit
 from gevolve.ir.llvm.model import Instr
 from gevolve.ir.llvm.sites import LlvmSites
 from gevolve.ir.llvm.source_form import SourceDraft, forms
@@ -23,10 +21,6 @@ class Forward(LlvmEdit):
     load: str
     earlier: str
     """A load or a store."""
-
-    @classmethod
-    def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
-        return draw_from(list(cls.sweep(sites)), rng)
 
     @classmethod
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:
@@ -60,10 +54,6 @@ class SyncWarp(LlvmEdit):
 
     name = "syncwarp"
     barrier: str
-
-    @classmethod
-    def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
-        return draw_from(list(cls.sweep(sites)), rng)
 
     @classmethod
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:

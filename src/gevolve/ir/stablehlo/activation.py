@@ -7,14 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from gevolve.ir.edit_kind import Show, Skipped
-from gevolve.ir.stablehlo.edit_kind import StablehloEdit, draw_from
+from gevolve.ir.stablehlo.edit_kind import StablehloEdit
 from gevolve.ir.stablehlo.resize import splat
 from gevolve.ir.stablehlo.tensor import tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    import numpy as np
 
     from gevolve.ir.stablehlo.draft import StablehloDraft
     from gevolve.ir.stablehlo.sites import StablehloSites
@@ -37,10 +35,6 @@ class Cheaper(StablehloEdit):
 
     name = "cheaper"
     target: str
-
-    @classmethod
-    def draw(cls, sites: StablehloSites, rng: np.random.Generator) -> Self | None:
-        return draw_from(list(cls.sweep(sites)), rng)
 
     @classmethod
     def sweep(cls, sites: StablehloSites) -> Iterable[Self]:

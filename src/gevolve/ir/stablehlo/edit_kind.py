@@ -5,7 +5,7 @@ in the patch.
 """
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from gevolve.ir.stablehlo.sites import StablehloSites
 
 class StablehloEdit(EditKind[StablehloSites, StablehloDraft]):
     """The base of edit kinds for models in StableHLO."""
+
+    @classmethod
+    def draw(cls, sites: StablehloSites, rng: np.random.Generator) -> Self | None:
+        """Draw an edit of this kind; of those that are worth trying unless the kind knows better."""
+        return draw_from(list(cls.sweep(sites)), rng)
 
 
 EditT = TypeVar("EditT", bound=StablehloEdit)

@@ -7,15 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, Self
 
 from gevolve.ir.edit_kind import Show, Skipped
-from gevolve.ir.stablehlo.edit_kind import StablehloEdit, draw_from
+from gevolve.ir.stablehlo.edit_kind import StablehloEdit
 from gevolve.ir.stablehlo.mlir import Attribute, context, ir
 from gevolve.ir.stablehlo.resize import splat
 from gevolve.ir.stablehlo.tensor import Tensor, tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    import numpy as np
 
     from gevolve.ir.stablehlo.draft import StablehloDraft
     from gevolve.ir.stablehlo.sites import StablehloSites
@@ -37,10 +35,6 @@ class Carry(StablehloEdit):
     last = True
     target: str
     eighths: int
-
-    @classmethod
-    def draw(cls, sites: StablehloSites, rng: np.random.Generator) -> Self | None:
-        return draw_from(list(cls.sweep(sites)), rng)
 
     @classmethod
     def sweep(cls, sites: StablehloSites) -> Iterable[Self]:
@@ -86,10 +80,6 @@ class Decay(StablehloEdit):
     counter: str
     rounds: int
     way: Literal["falls", "rises"]
-
-    @classmethod
-    def draw(cls, sites: StablehloSites, rng: np.random.Generator) -> Self | None:
-        return draw_from(list(cls.sweep(sites)), rng)
 
     @classmethod
     def sweep(cls, sites: StablehloSites) -> Iterable[Self]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from gevolve.ir.edit_kind import Show, Skipped
 from gevolve.ir.stablehlo.draft import StablehloDraft, has_uses
-from gevolve.ir.stablehlo.edit_kind import StablehloEdit, deletable, draw_from
+from gevolve.ir.stablehlo.edit_kind import StablehloEdit, deletable
 from gevolve.ir.stablehlo.mlir import Attribute, Op, Value, context, ir
 from gevolve.ir.stablehlo.resize import splat
 from gevolve.ir.stablehlo.slicing import (
@@ -21,8 +21,6 @@ from gevolve.ir.stablehlo.tensor import Tensor, tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    import numpy as np
 
     from gevolve.ir.stablehlo.sites import StablehloSites
 
@@ -40,10 +38,6 @@ class Skip(StablehloEdit):
     name = "skip"
     target: str
     value: str
-
-    @classmethod
-    def draw(cls, sites: StablehloSites, rng: np.random.Generator) -> Self | None:
-        return draw_from(list(cls.sweep(sites)), rng)
 
     @classmethod
     def sweep(cls, sites: StablehloSites) -> Iterable[Self]:
@@ -75,10 +69,6 @@ class Contract(StablehloEdit):
     target: str
     start: int
     limit: int
-
-    @classmethod
-    def draw(cls, sites: StablehloSites, rng: np.random.Generator) -> Self | None:
-        return draw_from(list(cls.sweep(sites)), rng)
 
     @classmethod
     def sweep(cls, sites: StablehloSites) -> Iterable[Self]:
@@ -117,10 +107,6 @@ class Part(StablehloEdit):
     dim: int
     start: int
     limit: int
-
-    @classmethod
-    def draw(cls, sites: StablehloSites, rng: np.random.Generator) -> Self | None:
-        return draw_from(list(cls.sweep(sites)), rng)
 
     @classmethod
     def sweep(cls, sites: StablehloSites) -> Iterable[Self]:
@@ -166,10 +152,6 @@ class Taps(StablehloEdit):
     axis: int
     start: int
     limit: int
-
-    @classmethod
-    def draw(cls, sites: StablehloSites, rng: np.random.Generator) -> Self | None:
-        return draw_from(list(cls.sweep(sites)), rng)
 
     @classmethod
     def sweep(cls, sites: StablehloSites) -> Iterable[Self]:

@@ -36,7 +36,7 @@ class TwoFCNet(ModelWorkload):
     def case(self, number: int) -> Case:
         """One training: number 0 is the search's, 1 is held out, and 2 to 4 are further ones."""
         rng = np.random.default_rng(number)
-        batches, unseen = (_mnist if has_mnist() else digits_case)(rng, number)
+        batches, unseen = self.on_mnist(rng, number) if has_mnist() else digits_case(rng, number)
         return Case(
             weights=start(rng, batches.images.shape[-1]),
             images=batches.images,
@@ -45,17 +45,18 @@ class TwoFCNet(ModelWorkload):
             classes=unseen.labels,
         )
 
+    @staticmethod
+    def on_mnist(rng: np.random.Generator, number: int) -> tuple[Images, Images]:
+        """What a training sees, in batches, and what it is tested on."""
+        count = 312 * BATCH
+        train = mnist("train")
+        seen = train.part(number * count, count)
+        unseen = mnist("t10k").part(0, 10_000) if number else train.part(50_000, 5_000)
+        return batched(flat(seen, 255), rng.permutation(count)), flat(unseen, 255)
+
     def error(self, outputs: Any, data: Case) -> float:
         hidden = np.maximum(data.unseen @ outputs["w1"] + outputs["b1"], 0)
         return 1 - accuracy(hidden @ outputs["w2"] + outputs["b2"], data.classes)
-
-
-def _mnist(rng: np.random.Generator, number: int) -> tuple[Images, Images]:
-    count = 312 * BATCH
-    train = mnist("train")
-    seen = train.part(number * count, count)
-    unseen = mnist("t10k").part(0, 10_000) if number else train.part(50_000, 5_000)
-    return batched(flat(seen, 255), rng.permutation(count)), flat(unseen, 255)
 
 
 def digits_case(rng: np.random.Generator, number: int) -> tuple[Images, Images]:

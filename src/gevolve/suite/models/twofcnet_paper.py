@@ -4,9 +4,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from gevolve.suite.datasets import Images, has_mnist, mnist
-from gevolve.suite.models.twofcnet import BATCH, TwoFCNet, batched, digits_case, flat, start
-from gevolve.workload.base import Case
+from gevolve.suite.datasets import Images, mnist
+from gevolve.suite.models.twofcnet import BATCH, TwoFCNet, batched, flat
 from gevolve.workload.model import Source
 
 
@@ -24,20 +23,9 @@ class TwoFCNetPaper(TwoFCNet):
 
         return train_slowly
 
-    def case(self, number: int) -> Case:
-        rng = np.random.default_rng(number)
-        batches, unseen = (_mnist if has_mnist() else digits_case)(rng, number)
-        return Case(
-            weights=start(rng, batches.images.shape[-1]),
-            images=batches.images,
-            labels=batches.labels,
-            unseen=unseen.images,
-            classes=unseen.labels,
-        )
-
-
-def _mnist(rng: np.random.Generator, number: int) -> tuple[Images, Images]:
-    count = 1562 * BATCH
-    train = mnist("train")
-    unseen = mnist("t10k").part(0, 10_000) if number else train.part(50_000, 10_000)
-    return batched(flat(train.part(0, count), 255), rng.permutation(count)), flat(unseen, 255)
+    @staticmethod
+    def on_mnist(rng: np.random.Generator, number: int) -> tuple[Images, Images]:
+        count = 1562 * BATCH
+        train = mnist("train")
+        unseen = mnist("t10k").part(0, 10_000) if number else train.part(50_000, 10_000)
+        return batched(flat(train.part(0, count), 255), rng.permutation(count)), flat(unseen, 255)
