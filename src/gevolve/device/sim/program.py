@@ -1,8 +1,9 @@
 """A PTX module made ready to run: parsed, laid out and translated; JIT-compiled when first launched."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from gevolve.device.sim.timing.gpu import Gpu
 from gevolve.device.sim.timing.registers import Registers, assembled
 from gevolve.device.sim.translate import Kernel, translate
 from gevolve.device.sim.translate.callgraph import align
+from gevolve.device.sim.translate.kernel import BlockInfo
 from gevolve.errors import UnsupportedError
 
 BLOCK = np.dtype([(n, "<i4") for n in ("kind", "issued", "sites", "first_site", "flags")])
@@ -41,6 +43,32 @@ class Compiled:
     sites: Array
 
 
+class TracedSite(Protocol):
+    """What the runtime wants to know of a memory instruction, of PTX or of machine code."""
+
+    @property
+    def size(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def checked(self) -> bool: ...
+
+
+def host_code(
+    text: str, blocks: Sequence[BlockInfo], sites: Sequence[TracedSite], flags: Sequence[int]
+) -> Compiled:
+    """A translated kernel as host code; each site has its flags."""
+    engine, address = compile_function(text, "run")
+    rows = [
+        (site.size, KINDS.index(site.kind) + _CHECKED * site.checked, site.line, flag)
+        for site, flag in zip(sites, flags, strict=True)
+    ]
+    table = [(b.kind, b.issued, b.sites, b.first_site, b.flags) for b in blocks]
+    return Compiled(engine, address, np.array(table, BLOCK), np.array(rows or [(0, 0, 0, 0)], SITE))
+
+
 @dataclass(slots=True)
 class Program:
     """All kernels and variables of one artefact."""
@@ -62,10 +90,6 @@ class Program:
         found = self._compiled.get(name)
         if found is None:
             kernel = self.kernels[name]
-            engine, address = compile_function(kernel.text, "run")
-            blocks = np.array(
-                [(b.kind, b.issued, b.sites, b.first_site, b.flags) for b in kernel.blocks], BLOCK
-            )
             read = {
                 name
                 for flow in kernel.flows
@@ -74,12 +98,10 @@ class Program:
                 if code is not None
                 for name in sources(code)
             }
-            rows = [
-                (s.size, KINDS.index(s.kind) + _CHECKED * s.checked, s.line, _flags(s.code, read))
-                for s in kernel.sites
-            ]
-            sites = np.array(rows or [(0, 0, 0, 0)], SITE)
-            found = self._compiled[name] = Compiled(engine, address, blocks, sites)
+            flags = [_flags(site.code, read) for site in kernel.sites]
+            found = self._compiled[name] = host_code(
+                kernel.text, kernel.blocks, kernel.sites, flags
+            )
         return found
 
     def code(self, name: str) -> Code:

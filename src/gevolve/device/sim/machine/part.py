@@ -5,9 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import numpy as np
-
-from gevolve.device.sim.host import compile_function
 from gevolve.device.sim.machine import cubin
 from gevolve.device.sim.machine.addresses import indirect_addresses
 from gevolve.device.sim.machine.fingerprint import module_fingerprint
@@ -15,14 +12,13 @@ from gevolve.device.sim.machine.instruction import RZ, Address, Instruction, Lab
 from gevolve.device.sim.machine.translate.blocks import Block
 from gevolve.device.sim.machine.translate.emit import Site
 from gevolve.device.sim.machine.translate.kernel import translate
-from gevolve.device.sim.program import BLOCK, KINDS, SITE, Compiled
+from gevolve.device.sim.program import Compiled, host_code
 from gevolve.device.sim.ptx import Variable
 from gevolve.device.sim.timing.code import Code
 from gevolve.device.sim.timing.machine import machine_code
 from gevolve.device.sim.translate.callgraph import RECURSIVE, align
 from gevolve.device.sim.translate.kernel import BlockInfo
 
-_CHECKED = 8
 _STRONG, _RETURNS, _READ_ONLY = 1, 4, 8
 _UNBOUNDED = 1 << 24
 """No kernel needs so much local memory; the compiler says more where functions recurse."""
@@ -80,22 +76,14 @@ class Part:
         found = self._compiled.get(name)
         if found is None:
             kernel = self.kernels[name]
-            engine, address = compile_function(kernel.text, "run")
-            blocks = np.array(
-                [(b.kind, b.issued, b.sites, b.first_site, b.flags) for b in kernel.blocks], BLOCK
-            )
             atomic = _loads_of_atomics([one for b in kernel.flow for one in b.instructions])
-            rows = [
-                (
-                    s.size,
-                    KINDS.index(s.kind) + _CHECKED * s.checked,
-                    s.line,
-                    _STRONG if s.code.address in atomic else _flags(s.code),
-                )
-                for s in kernel.sites
+            flags = [
+                _STRONG if site.code.address in atomic else _flags(site.code)
+                for site in kernel.sites
             ]
-            sites = np.array(rows or [(0, 0, 0, 0)], SITE)
-            found = self._compiled[name] = Compiled(engine, address, blocks, sites)
+            found = self._compiled[name] = host_code(
+                kernel.text, kernel.blocks, kernel.sites, flags
+            )
         return found
 
     def code(self, name: str) -> Code:
