@@ -81,6 +81,22 @@ def test_a_whole_program_is_compiled_without_its_host_code(program):
     run(built.ptx, check)
 
 
+def test_kernels_that_inline_a_function_run_as_machine_code(tmp_path):
+    """nvcc names inlined functions in a section beside the kernels, which every kernel refers to."""
+    (tmp_path / "two.cu").write_text("""
+__device__ int place() { return blockIdx.x * blockDim.x + threadIdx.x; }
+extern "C" __global__ void one(float *a) { a[place()] = INFINITY; }
+extern "C" __global__ void two(float *a) { a[place()] *= -1; }
+""")
+    built = nvrtc.compile_cuda(tmp_path / "two.cu", (), "sm_75")
+    assert b"inlined_at" in built.ptx
+    gpu = Sim(arch="sm_75").open(built.ptx)
+    a = gpu.empty(64)
+    gpu.launch("one", 2, 32, a)
+    gpu.launch("two", 2, 32, a)
+    np.testing.assert_array_equal(a.get(), np.full(64, -np.inf, np.float32))
+
+
 def test_the_same_source_gives_the_same_ptx(program):
     first, second = (nvrtc.compile_cuda(program, ("-D", "FACTOR=3"), "sm_90") for _ in range(2))
     assert first == second

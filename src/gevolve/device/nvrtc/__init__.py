@@ -65,6 +65,7 @@ def compile_cuda(path: Path, options: Sequence[str], arch: str) -> Built:
         f"--gpu-architecture=compute_{arch.removeprefix('sm_')}",
         "-lineinfo",
         "-w",
+        "--pre-include=math.h",  # as nvcc does, by way of CUDA's own header
         *translated(options, path.parent),
         f"-I{path.parent}",
     ]

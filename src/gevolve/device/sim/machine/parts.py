@@ -7,7 +7,8 @@ from gevolve.ir.llvm.units import END_OF_HEADER, items
 _KERNEL = re.compile(r"\.entry\s")
 _FUNCTION = re.compile(r"\.func\s+(?:\([^)]*\)\s*)?([\w$.]+)")
 _WORD = re.compile(r"[\w$.]+")
-_FILES = re.compile(r"^\s*\.file\s.*$\n?", re.MULTILINE)
+_FILES = re.compile(r"^\s*\.file\s.*$\n?|^\s*\.section\s[^{]*\{[^}]*\}\n?", re.MULTILINE)
+"""What lines of every kernel may refer to: files, and names of inlined functions."""
 
 
 def parts_of(ptx: str) -> list[str]:
