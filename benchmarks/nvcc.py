@@ -9,6 +9,7 @@ from contextlib import closing
 import numpy as np
 
 from gevolve.device.base import Limits
+from gevolve.errors import WorkloadError
 from gevolve.run.nvcc import nvcc_build
 from gevolve.suite import PAPERS, TUNED
 from gevolve.workload.locate import locate
@@ -23,7 +24,11 @@ def main() -> None:
         if isinstance(built, str):
             print(f"{name:24} {built}", flush=True)
             continue
-        case, times = workload.cases("search")[0], []
+        try:
+            case, times = workload.cases("search")[0], []
+        except WorkloadError as error:  # its data are not here
+            print(f"{name:24} {error}", flush=True)
+            continue
         for artefact in (device.build(workload.load().text), built.ptx):
             with closing(device.open(artefact, Limits())) as gpu:
                 workload.run(gpu, case)
