@@ -162,3 +162,10 @@ class Puzzle(KernelWorkload):
 
     def run(self, gpu, case):
         return gpu.double(case)
+
+
+class Misjudged(Puzzle):
+    """Its reference is wrong on large cases."""
+
+    def reference(self, case):
+        return (2.0 if case.x.size < 1000 else 2.5) * case.x

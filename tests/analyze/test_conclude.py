@@ -46,3 +46,12 @@ def test_a_search_goes_on_as_if_it_had_never_been_concluded(folder, whole):
         assert [(row.id, row.patch) for row in one.evaluations()] == [
             (row.id, row.patch) for row in other.evaluations()
         ]
+
+
+def test_a_large_case_whose_reference_is_wrong_costs_no_result(tmp_path):
+    result = gevolve.optimize(
+        puzzle.Misjudged(), evals=30, seed=3, population=12, workers=2, out=tmp_path / "r"
+    )
+    assert result.best.validated
+    assert result.best.large == pytest.approx(result.best.interval.value, abs=0.01)
+    assert any("differs from its own reference" in line for line in result.caveats.lines)

@@ -30,6 +30,19 @@ class OtherOrder(Exact):
         return case.x.sum(1, dtype=np.float64).astype(np.float32)
 
 
+class Differences(Exact):
+    """Sums near zero of terms that are not."""
+
+    def case(self, rng, size):
+        rows = {"search": 40, "held-out": 50, "large": 60_000}[size]
+        x = rng.uniform(-1, 1, (rows, 4)).astype(np.float32)
+        x[:, 3] = -x[:, :3].sum(1) + rng.uniform(0, 1, rows) ** 4
+        return Case(x=x)
+
+    def reference(self, case):
+        return case.x.sum(1, dtype=np.float64).astype(np.float32)
+
+
 class Wrong(Exact):
     def reference(self, case):
         return case.x[:, 1:].sum(1, dtype=np.float64).astype(np.float32)

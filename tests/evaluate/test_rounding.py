@@ -17,6 +17,12 @@ def test_a_reference_that_rounds_otherwise_is_agreed_with(name):
             assert 0 < baseline.rounding < 1e-3
 
 
+def test_so_is_one_of_large_cases_where_small_ones_are_differences():
+    """More elements come closer to zero than any of the small cases that their rounding is known from."""
+    with Pool(sums.Differences(), device="sim") as evaluator:
+        assert evaluator.prepare("large").evaluation.ok
+
+
 def test_a_reference_that_is_wrong_is_not():
     with (
         Pool(sums.Wrong(), device="sim") as evaluator,

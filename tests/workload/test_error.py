@@ -118,6 +118,30 @@ def test_differences_of_large_numbers_are_measured_by_their_rounding():
     assert not alike.excuses(want[::-1] + GROWTH * 1e-5, want[::-1])
 
 
+def test_few_small_differences_have_the_rounding_of_larger_ones():
+    """Two values that happened to change little say nothing of others of their size."""
+    rng = np.random.default_rng(0)
+    want = rng.normal(0, 1, 2000)
+    tiny = np.argsort(np.abs(want))[:3]
+    other = want + 1e-7 * rng.uniform(-1, 1, want.shape)
+    other[tiny] = want[tiny]
+    (ruler,) = rulers([want], [[other]], rounds=True)
+    got = want.copy()
+    got[tiny] += 5e-8
+    assert ruler.excuses(got, want)
+    got[tiny] = 0
+    assert not ruler.excuses(got, want)
+
+
+def test_few_values_of_a_size_keep_what_is_exact_in_them():
+    """Far larger ones tell nothing of them."""
+    want = np.concatenate([np.linspace(1e6, 2e6, 500), [1e-3, 1.1e-3]])
+    (ruler,) = rulers([want], [noisy(want, 1e-7, (1, 2))], rounds=True)
+    got = want.copy()
+    got[-1] *= 1 + 1e-5
+    assert not ruler.excuses(got, want)
+
+
 def test_one_that_takes_another_decision_is_not_excused_from_all():
     want = np.ones(1000)
     other = noisy(want, 1e-7, (1,))[0]

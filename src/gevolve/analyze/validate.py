@@ -15,6 +15,7 @@ from gevolve.analyze import interval
 from gevolve.analyze.measure import NVCC, names, nvcc_estimate, rounds
 from gevolve.analyze.session import Session, opened, silent
 from gevolve.patch import Patch
+from gevolve.run.caveats import add_warning
 from gevolve.run.findings import Interval, Validation
 from gevolve.run.nvcc import keep_judged
 from gevolve.run.store import format_id, parse_id
@@ -50,7 +51,9 @@ def check_front(session: Session, *, anew: bool = False) -> list[Validation]:
         ):
             break
         rows = [session.run.store.variant(id_) for id_, _ in best]
-        _try(session, rows, "large")
+        _, baseline = _try(session, rows, "large")
+        for line in baseline.warnings:
+            add_warning(session.run.store, line)
         found.update((row.id, _validation(session, row)) for row in rows)
     return list(found.values())
 

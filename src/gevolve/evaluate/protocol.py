@@ -94,7 +94,7 @@ class Baseline(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     unchecked: dict[str, str] = {}
     """What variants are not checked for, since the unedited program fails it, and how; by check."""
     warnings: tuple[str, ...] = ()
-    """What a user should know before a search starts."""
+    """What a user should know beside all results."""
     assumptions: tuple[str, ...] = ()
     """What is the same in all cases, so that nothing is known of a result where it differs."""
     deadline: float

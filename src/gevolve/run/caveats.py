@@ -14,7 +14,7 @@ class Caveats(msgspec.Struct, frozen=True, kw_only=True):
     assumptions: tuple[str, ...] = ()
     """What all cases have in common, such as ``only tried with height = 1``."""
     warnings: tuple[str, ...] = ()
-    """What makes results of this workload easy to get by cheating."""
+    """What makes results of this workload easy to get by cheating, or hard to judge."""
 
     @property
     def lines(self) -> list[str]:
@@ -40,3 +40,10 @@ def caveats_of(baseline: Baseline) -> Caveats:
 def read_caveats(store: Store) -> Caveats:
     """What a run's store says of it."""
     return store.get("caveats", Caveats, Caveats())
+
+
+def add_warning(store: Store, line: str) -> None:
+    """Say this beside every result of the run."""
+    known = read_caveats(store)
+    if line not in known.warnings:
+        store.set("caveats", msgspec.structs.replace(known, warnings=(*known.warnings, line)))

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from gevolve.errors import WorkloadError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 Array = npt.NDArray[Any]
 
@@ -30,6 +30,10 @@ GROWTH = 4.0
 """How many times the rounding of small cases large ones may have."""
 AGREES = 1e-5
 """Programs whose own rounding is not known, or less, must agree with their reference to this."""
+FEW = 32
+"""So few elements of one size say little of their rounding."""
+REACH = 6
+"""Those of up to so many powers of two more help then."""
 OFF = 0.1
 """An element that differs by more than this part of its value is off."""
 
@@ -160,10 +164,9 @@ def rulers_alike(
     for want, ruler in known:
         if ruler is None:
             return [None] * len(wants)
-        exponents = _exponents(np.abs(_wide(want)))
-        for size in np.unique(exponents):
-            most = float(np.quantile(ruler.rounding[exponents == size], 0.9))
-            sizes[int(size)] = max(sizes.get(int(size), 0.0), most)
+        for size, _, alike in _by_size(np.abs(_wide(want))):
+            most = float(np.quantile(ruler.rounding[alike], 0.9))
+            sizes[size] = max(sizes.get(size, 0.0), most)
     table = sorted(size for size, most in sizes.items() if most > 0 and size != ZERO)
     if not table:
         return [_ruler(want, np.zeros(want.shape), 0.0) for want in wants]
@@ -208,13 +211,27 @@ def _ruler(want: Array, noise: Array, usual: float) -> Ruler:
 
 def _among_equals(noise: Array, magnitude: Array) -> Array:
     """The noise of each element, but no less than is usual for its size and not many times as much."""
-    sizes = _exponents(magnitude)
     smoothed = noise.copy()
-    for size in np.unique(sizes[noise > 0]):
-        alike = sizes == size
-        usual, most = np.median(noise[alike]), np.quantile(noise[alike & (noise > 0)], 0.9)
-        smoothed[alike] = np.clip(noise[alike], usual, 4 * most)
+    for _, own, alike in _by_size(magnitude):
+        if (seen := noise[alike & (noise > 0)]).size:
+            usual, most = np.median(noise[alike]), np.quantile(seen, 0.9)
+            smoothed[own] = np.clip(noise[own], usual, 4 * most)
     return smoothed
+
+
+def _by_size(magnitude: Array) -> Iterator[tuple[int, Array, Array]]:
+    """Each size, the elements of it, and those that tell of their rounding.
+
+    If few have that size, the next larger ones tell, too: a small value is often the difference of
+    such, and has their rounding.
+    """
+    exponents = _exponents(magnitude)
+    found, counts = np.unique(exponents, return_counts=True)
+    for size in map(int, found):
+        near = (found >= size) & (found <= size + REACH * (size != ZERO))
+        enough = np.searchsorted(np.cumsum(counts[near]), FEW)
+        last = found[near][min(enough, np.count_nonzero(near) - 1)]
+        yield size, exponents == size, (exponents >= size) & (exponents <= last)
 
 
 def _exponents(magnitude: Array) -> Array:

@@ -26,7 +26,7 @@ from gevolve.evaluate.child.timing import QUICK
 from gevolve.evaluate.protocol import CaseRun, Header, Prepared, Ran, Timed
 from gevolve.evaluate.verdict import Verdict
 from gevolve.evaluate.worker import checks, judge, rounding
-from gevolve.evaluate.worker.meter import Meter, meter, meter_alike
+from gevolve.evaluate.worker.meter import Meter, either, meter, meter_alike
 from gevolve.evaluate.worker.outputs import Outputs
 from gevolve.system import linux
 from gevolve.workload.base import Array, Split
@@ -72,6 +72,8 @@ class Unedited:
     """Bytes by which the address space of a variant's process may grow."""
     modelled: bool
     """Whether times are the device's model, and not of a clock."""
+    doubt: str
+    """Why its reference is not believed, and variants are compared with the program alone."""
 
 
 class BaselineRun:
@@ -106,6 +108,8 @@ class BaselineRun:
         )
         references = persist(lambda: self._compute_reference(split))
         meter = persist(lambda: self._meter(results, found, split, references))
+        doubt = self._doubt(results, references, meter) if split == "large" else ""
+        references = None if doubt else references
         self._runner.end()
         launched = (kernel for _, usage in results for kernel in usage.kernels)
         return Unedited(
@@ -115,6 +119,7 @@ class BaselineRun:
             exact=exact,
             kernels=tuple(dict.fromkeys(launched)),
             memory=2 * max(growth, found.growth) + (256 << 20),
+            doubt=doubt,
             modelled=all(one.modelled for one in times),
         )
 
@@ -178,31 +183,33 @@ class BaselineRun:
     ) -> Meter:
         """How variants are compared with it: by its own rounding, unless the workload says otherwise."""
         problem, plain = self._problem, [outputs.arrays for outputs, _ in results]
-        if split == "large":
-            return self._meter_of_large(plain)
         rounded = problem.workload.rounding != 0 and rounding.rounds(problem, plain[0])
-        rerounded = rounding.reround(
-            problem,
-            results,
-            seeds=(1, 2)[: 2 if split == "search" else 1] if rounded else (),
-            check=[None, *found.by_name][-1],
-            seconds=self._seconds,
-            runner=self._runner,
-        )
-        first = meter(problem, plain, rerounded, rounds=rounded)
-        if references is None or not rounded:
+        if not rounded:
+            return meter(problem, plain, [[] for _ in plain], rounds=False)
+        if split == "large":
+            rerounded: rounding.Rerounded = [[] for _ in plain]
+            first = self._meter_of_large(plain)
+        else:
+            rerounded = rounding.reround(
+                problem,
+                results,
+                seeds=(1, 2)[: 2 if split == "search" else 1],
+                check=[None, *found.by_name][-1],
+                seconds=self._seconds,
+                runner=self._runner,
+            )
+            first = meter(problem, plain, rerounded, rounds=True)
+        if references is None:
             return first
         # What its reference has otherwise is rounding as well, if it is of that size.
         others = [[*runs, one.arrays] for runs, one in zip(rerounded, references, strict=True)]
         near = all(first.is_near(case, runs[-1], plain[case]) for case, runs in enumerate(others))
-        return meter(problem, plain, others, rounds=rounded) if near else first
+        return either(first, meter(problem, plain, others, rounds=True)) if near else first
 
     def _meter_of_large(self, plain: list[dict[str, Array]]) -> Meter:
         """How the outputs of a large case are compared: as those of the search cases."""
-        problem, workload = self._problem, self._problem.workload
-        if workload.rounding == 0 or not rounding.rounds(problem, plain[0]):
-            return meter(problem, plain, [[] for _ in plain], rounds=False)
-        small = replace(problem, cases=workload.cases("search"))
+        problem = self._problem
+        small = replace(problem, cases=problem.workload.cases("search"))
         artefact = problem.device.build(problem.program.text)
         runner = Runner(small, Comparison(artefact, QUICK), self._main, isolated=True)
         alike = BaselineRun(small, runner, seconds=self._seconds, main=self._main)
@@ -266,15 +273,27 @@ class BaselineRun:
 
     def _check_reference(self, case: int, got: Outputs, want: Outputs, meter: Meter) -> None:
         """The reference says whether the program is right; variants are then compared with the program."""
-        where = f"case {case}"
-        try:
-            error = meter.error(case, got.arrays, want.arrays, where)
-            judge.check_error(error, max(meter.rounding, AGREES), where)
-        except judge.Fault as fault:
+        if why := _difference(case, got, want, meter):
             raise WorkloadError(
                 f"{self._problem.workload.name}: the unedited program differs from its own reference"
-                f" ({fault.detail}); correct the kernel or reference(), or set `rounding`"
-            ) from None
+                f" ({why}); correct the kernel or reference(), or set `rounding`"
+            )
+
+    def _doubt(
+        self,
+        results: list[tuple[Outputs, Usage]],
+        references: list[Outputs] | None,
+        meter: Meter,
+    ) -> str:
+        """How the program differs from its reference on a case that comes too late to end a run for it."""
+        for case, want in enumerate(references or ()):
+            self._check_shapes(case, results[case][0], want)
+            if why := _difference(case, results[case][0], want, meter):
+                return (
+                    f"On the large case the unedited program differs from its own reference ({why});"
+                    " variants are compared with the program there."
+                )
+        return ""
 
     def _check_shapes(self, case: int, outputs: Outputs, want: Outputs) -> None:
         given, named = (
@@ -310,6 +329,17 @@ class BaselineRun:
             f"{self._problem.workload.name}: {what} on case {case}"
             f" ({fault.verdict}: {fault.detail}){remedy}"
         ) from failure
+
+
+def _difference(case: int, got: Outputs, want: Outputs, meter: Meter) -> str:
+    """How outputs differ from the reference by more than rounding; empty if they do not."""
+    where = f"case {case}"
+    try:
+        error = meter.error(case, got.arrays, want.arrays, where)
+        judge.check_error(error, max(meter.rounding, AGREES), where)
+    except judge.Fault as fault:
+        return fault.detail
+    return ""
 
 
 def _limits(usage: Usage, timed: Timed) -> Limits:

@@ -1,7 +1,7 @@
 """Measures how wrong outputs are, and knows what of it is the unedited program's own rounding."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -117,6 +117,19 @@ def meter_alike(
         for name in plain[0]
     }
     return _with_rulers(problem, by_name)
+
+
+def either(one: Meter, two: Meter) -> Meter:
+    """A meter of the same outputs that calls rounding what one of two does."""
+    made = [
+        {name: a and b and _wider(a, b) for (name, a), b in zip(x.items(), y.values(), strict=True)}
+        for x, y in zip(one.rulers, two.rulers, strict=True)
+    ]
+    return replace(one, rulers=made, rounding=max(one.rounding, two.rounding))
+
+
+def _wider(one: Ruler, two: Ruler) -> Ruler:
+    return _hidden(Ruler(np.maximum(one.scale, two.scale), np.maximum(one.rounding, two.rounding)))
 
 
 def _with_rulers(problem: Problem, by_name: Mapping[str, list[Ruler | None]]) -> Meter:

@@ -105,11 +105,7 @@ class Trial:
             rounding=rounding,
             unchecked=self._unedited.checks.unchecked if split == "search" else {},
             assumptions=tuple(assumptions),
-            warnings=dependence.warnings(
-                self._unedited.meter, self._expected[0].want, self._tolerance
-            )
-            if split == "search" and not workload.compares
-            else (),
+            warnings=self._warnings(split),
             deadline=self._deadline,
             device=device.name,
             deterministic=self._repeats,
@@ -118,6 +114,12 @@ class Trial:
             program=problem.program.digest,
             digest=self._digest(),
         )
+
+    def _warnings(self, split: Split) -> tuple[str, ...]:
+        unedited = self._unedited
+        if split != "search" or self._problem.workload.compares:
+            return (unedited.doubt,) if unedited.doubt else ()
+        return dependence.warnings(unedited.meter, self._expected[0].want, self._tolerance)
 
     def end_child(self) -> None:
         """End the child that runs variants; the next evaluation starts another."""
