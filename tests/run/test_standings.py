@@ -144,3 +144,19 @@ def test_a_time_that_cannot_be_known_is_shown_and_not_claimed():
     assert [entry.id for entry in counted.variants()] == ["v2", "v4"], "it hides no other"
     assert best_of(counted.variants(), exact=True) is None
     assert [(one.id, one.ratio) for one in counted.unsure()] == [("v5", 0.4), ("v1", 0.7)]
+
+
+def test_what_executes_no_less_hides_no_gain_and_is_named():
+    counted = Standings(Settings(tolerance=0.1, rounding=1e-5))
+
+    def worked(time, *work):
+        return msgspec.structs.replace(ok(time), work=work)
+
+    counted.add(0, Patch(), worked(100.0, 10, 4, 1, 30))
+    counted.add(1, Patch.parse("delete i1 #1"), worked(80.0, 12, 4, 1, 30))
+    assert [entry.id for entry in counted.variants()] == ["v0"]
+    counted.add(2, Patch.parse("delete i2 #1"), worked(90.0, 9, 4, 1, 30))
+    assert [entry.id for entry in counted.variants()] == ["v2"]
+    (one,) = counted.unsure()
+    assert (one.id, one.ratio) == ("v1", 0.8)
+    assert "executes no fewer" in one.why

@@ -325,14 +325,9 @@ def _beside_nvcc(result: Summary) -> list[str]:
     faster = next((one for one in result.front if one.ratio < 1 and one.interval), None)
     if faster is not None and faster.interval is not None and faster.interval.high < 1:
         said = words(faster.interval, faster.nvcc_interval, nvcc)
-        lines.append(f"{faster.id} takes {said}: no gain, for {_why_none(faster)}.")
+        why = "it only makes up for what gevolve's build lost against nvcc's"
+        lines.append(f"{faster.id} takes {said}: no gain, for {why}.")
     return lines
-
-
-def _why_none(entry: VariantSummary) -> str:
-    if not entry.does_less:
-        return "it executes no fewer instructions, memory operations, barriers or stall cycles"
-    return "it only makes up for what gevolve's build lost against nvcc's"
 
 
 def struck(found: Struck) -> str:

@@ -17,6 +17,7 @@ from gevolve.search.individual import admit
 
 UNSURE = 3
 """At most so many variants are shown whose time cannot be known."""
+_NO_LESS = "it executes no fewer instructions, memory operations, barriers or stall cycles"
 KEPT = 0.9
 """The share of the gain that a minimal patch must keep on cases that the search never used."""
 
@@ -74,6 +75,9 @@ class Standings:
         self._doubt(id_, evaluation, "search")
         individual = admit(patch, evaluation, self._settings)
         if individual is not None:
+            if self._does_no_less(individual):
+                # No gain, so it must not hide one that is.
+                individual = replace(individual, time=max(individual.time, self.baseline.time))
             self._ids[str(patch)] = id_
             self._admitted[id_] = patch
             edits = frozenset(patch)
@@ -180,8 +184,14 @@ class Standings:
             self._alive[id_] = replace(one, time=self.baseline.time)
             self._front = front(self._alive.values())
 
+    def _does_no_less(self, one: Individual) -> bool:
+        """Whether a variant can be faster by the order of what it does alone."""
+        return bool(one.patch.edits) and not does_less(
+            one.evaluation.work, self.baseline.evaluation.work
+        )
+
     def unsure(self) -> list[UnsureTime]:
-        """What would be a gain if its time could be known: the fastest few, each code once."""
+        """What would be a gain if its time could be relied on: the fastest few, each code once."""
         found: dict[str, UnsureTime] = {}
         for id_, (evaluation, split) in self._unsure.items():
             unedited = self._checks.get(0, {}).get(split) or self.baseline.evaluation
@@ -189,6 +199,14 @@ class Standings:
             if 0 < ratio < 1:
                 one = UnsureTime(id=format_id(id_), ratio=ratio, why=evaluation.unsure)
                 found.setdefault(evaluation.identity or one.id, one)
+        no_less = [
+            (one.evaluation.time / (self.baseline.time or 1.0), id_)
+            for id_, one in self._alive.items()
+            if one.evaluation.time and id_ not in self._unsure and self._does_no_less(one)
+        ]
+        ratio, id_ = min(no_less, default=(1.0, 0))
+        if ratio < self.best_ratio:
+            found[""] = UnsureTime(id=format_id(id_), ratio=ratio, why=_NO_LESS)
         return sorted(found.values(), key=lambda one: one.ratio)[:UNSURE]
 
     def measure(self, id_: int, interval: Interval) -> None:
