@@ -18,12 +18,13 @@ from gevolve.patch import Patch
 from gevolve.workload.kernel import KernelWorkload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Sequence
 
     from gevolve.evaluate.evaluator import Evaluator
     from gevolve.evaluate.verdict import Evaluation
     from gevolve.export.made import Source
     from gevolve.ir.llvm.source_form import SourceForm
+    from gevolve.patch import Edit
     from gevolve.run.run import Run
     from gevolve.workload.base import Split
 
@@ -33,10 +34,10 @@ _INSTEAD = "export it as ptx, cubin, ll or patch instead"
 
 
 def diff(source: Source) -> Made:
-    """The change as patch(1) takes it; refused if none of it can be written in the source, or it is wrong there.
+    """The change as patch(1) takes it; refused if none of it can be written in the source and is right there.
 
-    Edits that have no form in the source are left out, which the notes say; so it is the source that is
-    judged, not the variant.
+    Edits that have no form in the source, or are wrong there without those, are left out, which the
+    notes say; so it is the source that is judged, not the variant.
     """
     run = source.run
     if run is None:
@@ -59,35 +60,54 @@ def diff(source: Source) -> Made:
         why = form.left[0] if form.left else "it has no edits"
         raise OptionError(f"nothing of it can be written in {path.name} ({why}); {_INSTEAD}")
     with run.evaluator(workers=1) as evaluator:
-        form, told = _right(program, source.patch, form, lambda one: _judged(run, evaluator, one))
-    notes = [*form.words, *(f"left out: {edit}" for edit in form.left), *told]
+        try:
+            told = _judged(run, evaluator, form.text)
+        except DeviceError:
+            form = right_part(program, source.patch, form, lambda one: _passes(run, evaluator, one))
+            if not form.words:
+                raise
+            told = _judged(run, evaluator, form.text)
+    notes = [*dict.fromkeys(form.words), *(f"left out: {edit}" for edit in form.left), *told]
     return Made(form.diff.encode(), notes=notes)
 
 
-def _right(
-    program: LlvmProgram, patch: Patch, form: SourceForm, judge: Callable[[str], list[str]]
-) -> tuple[SourceForm, list[str]]:
-    """The form, or if it is wrong as source, the first that is right with one condition left as it is.
+def right_part(
+    program: LlvmProgram, patch: Patch, form: SourceForm, passes: Callable[[str], bool]
+) -> SourceForm:
+    """As much of a form that is wrong as is right.
 
-    Which way a condition goes is read off the source, and it may decide more there than in the program.
+    Edits that have no form may be what others need; and which way a condition goes is read off the
+    source, where it may decide more than in the program. Edits are added by halves: most are right.
     """
+    kept: list[Edit] = []
+    right = [program.source_form(Patch(), form.source, form.file)]
+    known = {right[0].text: True, form.text: False}
+
+    def add(edits: Sequence[Edit]) -> None:
+        more = program.source_form(Patch((*kept, *edits)), form.source, form.file)
+        if more.text not in known:
+            known[more.text] = passes(more.text)
+        if known[more.text]:
+            kept.extend(edits)
+            right.append(more)
+        elif len(edits) > 1:
+            half = len(edits) // 2
+            add(edits[:half])
+            add(edits[half:])
+
+    add(patch.edits)
+    why = (f"{program.describe(e).sentence}: as source it is wrong" for e in patch if e not in kept)
+    return replace(right[-1], left=(*right[-1].left, *why))
+
+
+def _passes(run: Run, evaluator: Evaluator, text: str) -> bool:
+    """Whether a changed source compiles and is right on the search cases."""
+    workload = run.workload
+    assert isinstance(workload, KernelWorkload)
     try:
-        return form, judge(form.text)
-    except DeviceError:
-        for edit in patch:
-            if edit.kind != "operand":
-                continue
-            rest = Patch(tuple(other for other in patch if other != edit))
-            less = program.source_form(rest, form.source, form.file)
-            if not less.words or less.text == form.text:
-                continue
-            try:
-                told = judge(less.text)
-            except DeviceError:
-                continue
-            why = f"{program.describe(edit).sentence}: as source it is wrong"
-            return replace(less, left=(*less.left, why)), told
-        raise
+        return _evaluated(evaluator, "search", _compiled(text, workload)).ok
+    except CompileError:
+        return False
 
 
 def _compiled(text: str, workload: KernelWorkload) -> bytes:
