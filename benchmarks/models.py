@@ -17,7 +17,7 @@ import numpy as np
 
 import gevolve
 from gevolve.suite.datasets import cifar10
-from gevolve.suite.models.mobilenet import MobileNet
+from gevolve.suite.models.prediction import CifarPrediction
 from gevolve.suite.models.twofcnet import TwoFCNet
 from gevolve.workload.locate import locate
 
@@ -79,7 +79,7 @@ def again(name: str, patch: str) -> tuple[float, float, float]:
 
 
 def fresh(workload: Any) -> Sequence[gevolve.Case]:
-    if isinstance(workload, MobileNet):
+    if isinstance(workload, CifarPrediction):
         count, images = workload.count, cifar10("test_batch")
         return [workload.case(images.part(n * count, count)) for n in range(2, 10)]
     if isinstance(workload, TwoFCNet):

@@ -81,7 +81,7 @@ def instead(**functions: Callable[..., Any]) -> Iterator[None]:
 
 
 def main() -> None:
-    workload: Any = locate("mobilenet")
+    workload: Any = locate("mobilenet-tiny")
     tree = jax.device_put(weights.load(weights.Path(weights.__file__).with_name(workload.trained)))
     noise = np.random.default_rng(0).standard_normal((IMAGES, 32, 32, 3), np.float32)
     groups = workload.groups[1]

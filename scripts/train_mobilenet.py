@@ -1,7 +1,7 @@
-"""Train a MobileNet of the suite on the CPU, and write the weights that the package ships.
+"""Train a small MobileNet of the suite on the CPU, and write the weights that the package ships.
 
     XLA_FLAGS=--xla_force_host_platform_device_count=2 GEVOLVE_DATA=FOLDER \
-        python scripts/train_mobilenet.py mobilenet --minutes 80
+        python scripts/train_mobilenet.py mobilenet-tiny --minutes 80
     python scripts/train_mobilenet.py mobilenet-small --minutes 1
 
 Each device of JAX takes its share of every batch; the flag makes two of a CPU. The learning rate
@@ -51,7 +51,7 @@ class Net(NamedTuple):
 
 
 NETS = {
-    "mobilenet": Net(
+    "mobilenet-tiny": Net(
         24,
         ((72, 48), (96, 48), (96, 48), (96, 48), (144, 96), (288, 96), (288, 96)),
         256,
@@ -202,7 +202,7 @@ def main() -> None:
     given = options.parse_args()
     net, state_file = NETS[given.name], Path(f"{given.name}.state.npz")
     workload: Any = locate(given.name)
-    if given.name == "mobilenet":
+    if given.name == "mobilenet-tiny":
         everything, border = cifar10(*(f"data_batch_{n}" for n in range(1, 6))), 4
     else:
         everything, border = digits().part(0, TRAINED), 1

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from gevolve.evaluate.verdict import Evaluation, Verdict
     from gevolve.export.load import load
     from gevolve.export.variant import Exported, export
+    from gevolve.onnx import OnnxModel, from_onnx
     from gevolve.optimize import optimize, resume
     from gevolve.optimize_model import OptimizedModel, optimize_model
     from gevolve.patch import Edit, Patch
@@ -87,6 +88,7 @@ __all__ = [
     "Limits",
     "Minimized",
     "ModelWorkload",
+    "OnnxModel",
     "OptimizedModel",
     "OptionError",
     "Options",
@@ -114,6 +116,7 @@ __all__ = [
     "devices",
     "explain",
     "export",
+    "from_onnx",
     "from_torch",
     "inspect",
     "load",
@@ -143,6 +146,7 @@ _HOMES = {
     ".evaluate.verdict": "Evaluation Verdict",
     ".export.load": "load",
     ".export.variant": "Exported export",
+    ".onnx": "OnnxModel from_onnx",
     ".optimize": "optimize resume",
     ".optimize_model": "OptimizedModel optimize_model",
     ".patch": "Edit Patch",

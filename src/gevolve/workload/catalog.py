@@ -45,8 +45,10 @@ GROUPS: dict[str, dict[str, str]] = {
     "models": {
         "2fcnet": "training of two dense layers by SGD, on MNIST (GEVOLVE_DATA) or 8x8 digits",
         "2fcnet-paper": "the same in one pass at a rate that is too small, as in the paper",
-        "mobilenet": "prediction of CIFAR-10 classes (GEVOLVE_DATA) by a trained MobileNet",
-        "mobilenet-small": "prediction of 8x8 digits by a tiny MobileNet",
+        "mobilenet": "prediction of CIFAR-10 classes (GEVOLVE_DATA) by a MobileNet of 17 blocks",
+        "mobilenet-tiny": "the same by a MobileNet of seven blocks",
+        "mobilenet-small": "prediction of 8x8 digits by a MobileNet of three blocks",
+        "resnet18": "prediction of CIFAR-10 classes (GEVOLVE_DATA) by the ResNet18 of papers/resnet18",
     },
 }
 """What each workload is, in one line, by group and by name; of two with one name the first is meant."""

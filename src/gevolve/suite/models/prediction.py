@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gevolve.suite.datasets import Images, accuracy
+from gevolve.suite.datasets import Images, accuracy, cifar10
 from gevolve.suite.models import weights
 from gevolve.workload.base import Case, Split
 from gevolve.workload.model import ModelWorkload, Source
 
 
 class Prediction(ModelWorkload):
-    """A MobileNet with trained weights; the error is the share of images that it gets wrong."""
+    """A network with trained weights; the error is the share of images that it gets wrong."""
 
     inputs: ClassVar[tuple[str, ...]] = ("weights", "images")
     trained: ClassVar[str]
@@ -35,6 +35,10 @@ class Prediction(ModelWorkload):
         """The images of a split, none of which the network was trained on."""
         raise NotImplementedError
 
+    def weights(self) -> dict[str, Any]:
+        """The trained weights."""
+        return _weights(self.trained)
+
     @property
     def count(self) -> int:
         """How many images a split has."""
@@ -47,7 +51,7 @@ class Prediction(ModelWorkload):
         """The case of some images, as many as the program takes."""
         pixels = self.normal(found.images)
         return Case(
-            weights=_weights(self.trained),
+            weights=self.weights(),
             images=pixels.reshape(*self.groups, *pixels.shape[1:]),
             labels=found.labels.reshape(self.groups),
         )
@@ -59,6 +63,18 @@ class Prediction(ModelWorkload):
 
     def error(self, outputs: Any, data: Case) -> float:
         return 1 - accuracy(outputs, data.labels)
+
+
+class CifarPrediction(Prediction):
+    """One on CIFAR-10: the first thousand test images choose, the second thousand check what was chosen."""
+
+    mean = (0.4914, 0.4822, 0.4465)
+    spread = (0.2470, 0.2435, 0.2616)
+    white = 255
+    groups = (100, 10)
+
+    def images(self, split: Split) -> Images:
+        return cifar10("test_batch").part(0 if split == "search" else self.count, self.count)
 
 
 @lru_cache(2)
