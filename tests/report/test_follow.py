@@ -1,6 +1,7 @@
 """What a page knows of a run, and that reading in steps comes to the same as reading at once."""
 
 import pytest
+from msgspec.structs import replace
 
 from benchmarks.synthetic.runs import POPULATION, TIME, Maker, fastest, make, validate
 from gevolve.errors import StoreError
@@ -11,6 +12,7 @@ from gevolve.report.html.build import logs, report
 from gevolve.report.html.follow import Follower
 from gevolve.report.html.history import History
 from gevolve.report.html.subject import Describer, take_apart
+from gevolve.report.terminal import error_words
 from gevolve.run.run import Run, summarize
 from gevolve.run.store import Store, format_id
 from gevolve.search.individual import pareto
@@ -54,6 +56,17 @@ def test_agrees_with_the_summary_of_the_run(folder):
     assert sum(data["verdicts"].values()) == sum(
         sum(counts.values()) for _, counts in data["generations"]
     )
+
+
+def test_only_what_has_no_error_is_called_exact(folder):
+    exact = summarize(folder).best_exact
+    assert error_words(exact) == "exact"
+    for error, words in ((0.04, "as unedited"), (0.037, "better by 0.3 points"), (0.05, "0.05")):
+        one = replace(exact, error=error, unedited_error=0.04, exact=error <= 0.04)
+        assert error_words(one) == words
+    _, data = followed(folder)
+    assert {entry["words"] for entry in data["front"] if entry["exact"]} == {"exact"}
+    assert all(entry["words"].startswith("0.") for entry in data["front"] if not entry["exact"])
 
 
 def test_struck_variants_are_on_no_front_and_no_curve(folder):

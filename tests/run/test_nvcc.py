@@ -154,5 +154,6 @@ def test_both_ratios_in_words():
     assert claim.words(exactly(0.8), None, NvccBuild(why="no source")) == (
         "0.8 of the time of gevolve's unedited build; nvcc's is not compared: no source"
     )
+    assert claim.words(exactly(0.8), None, NvccBuild()) == "0.8 of the time of the unedited program"
     wide = Interval(value=0.8, low=0.7, high=0.9, runs=5)
     assert claim.words(wide, exactly(0.9), build).startswith("0.8 (0.7 to 0.9) of the time")

@@ -125,9 +125,12 @@ def _converted(model: Any, name: str) -> OnnxModel:
     def function(weights: Mapping[str, Any], *inputs: Any) -> Any:
         if len(inputs) != len(given):
             raise WorkloadError(f"{name} takes {len(given)} inputs; {len(inputs)} were given")
-        arrays = [*weights.values(), *inputs]
+        arrays: list[Any] = [*weights.values(), *inputs]
         names = [*weights, *(one.name for one in given)]
-        values = {**constants, **dict(zip(names, map(jnp.asarray, arrays), strict=True))}
+        values: dict[str, Any] = {
+            **constants,
+            **dict(zip(names, map(jnp.asarray, arrays), strict=True)),
+        }
         results = run(graph, values, version)
         return results[0] if len(results) == 1 else tuple(results)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from gevolve.onnx.node import Node, array_of, element_type, jax, jnp, lax
+from gevolve.onnx.node import KNOWN, Node, array_of, element_type, jax, jnp, lax
 
 
 def constant(node: Node) -> Any:
@@ -54,7 +55,7 @@ def reshape(node: Node, x: Any, to: Any = None) -> Any:
 def flatten(node: Node, x: Any) -> Any:
     axis = node.get("axis", 1)
     axis = axis + x.ndim if axis < 0 else axis
-    return x.reshape(int(np.prod(x.shape[:axis])), -1)
+    return x.reshape(math.prod(x.shape[:axis]), -1)
 
 
 def squeeze(node: Node, x: Any, axes: Any = None) -> Any:
@@ -152,8 +153,8 @@ def pad(node: Node, x: Any, pads: Any = None, value: Any = None, axes: Any = Non
 
 
 def arange(node: Node, *ends: Any) -> Any:
-    start, stop, step = (node.known(one, "ends").reshape(()) for one in ends)
-    return np.arange(start, stop, step, np.asarray(start).dtype)
+    known: list[Any] = [node.known(one, "ends").reshape(()) for one in ends]
+    return np.arange(*known, dtype=known[0].dtype)
 
 
 def one_hot(node: Node, at: Any, depth: Any, values: Any) -> Any:
@@ -162,7 +163,7 @@ def one_hot(node: Node, at: Any, depth: Any, values: Any) -> Any:
     axis = axis + at.ndim + 1 if axis < 0 else axis
     sizes = [1] * (at.ndim + 1)
     sizes[axis] = count
-    hot = node.xp.expand_dims(at, axis) == np.arange(count).reshape(sizes)
+    hot: Any = node.xp.expand_dims(at, axis) == np.arange(count).reshape(sizes)
     return node.xp.where(hot, values[1], values[0])
 
 
@@ -199,7 +200,7 @@ def non_zero(node: Node, x: Any) -> Any:
 
 def if_(node: Node, condition: Any) -> Any:
     chosen, other = node.get("then_branch"), node.get("else_branch")
-    if isinstance(condition, np.ndarray | np.generic):
+    if isinstance(condition, KNOWN):
         return node.inner(chosen if bool(np.asarray(condition).reshape(())) else other)
 
     def branch(graph: Any) -> Any:

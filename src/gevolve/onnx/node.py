@@ -12,11 +12,13 @@ import numpy as np
 from gevolve.errors import UnsupportedError, WorkloadError, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 jax: Any = import_module("jax")
 jnp: Any = import_module("jax.numpy")
 lax: Any = import_module("jax.lax")
+KNOWN: Any = np.ndarray | np.generic
+"""The types of values that are known while converting."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Node:
 
     def known(self, value: Any, what: str) -> Any:
         """A value that must be known now, as an array of NumPy."""
-        if isinstance(value, np.ndarray | np.generic):
+        if isinstance(value, KNOWN):
             return np.asarray(value)
         raise self.refuse(f"whose {what} depends on the data")
 
@@ -86,7 +88,7 @@ def run(operators: dict[str, Any], graph: Any, values: dict[str, Any], version: 
     for one in graph.node:
         inputs = [values[name] if name else None for name in one.input]
         there = [given for given in inputs if given is not None]
-        known = all(isinstance(given, np.ndarray | np.generic) for given in there)
+        known = all(isinstance(given, KNOWN) for given in there)
         attributes = {a.name: _plain(helper.get_attribute_value(a)) for a in one.attribute}
         xp = np if known else jnp
         node = Node(one.op_type, attributes, xp, version, len(one.output), inner)
@@ -102,6 +104,6 @@ def _plain(value: Any) -> Any:
     return value.decode() if isinstance(value, bytes) else value
 
 
-def each(parts: Sequence[Any], count: int, default: int) -> list[int]:
+def each(parts: Any, count: int, default: int) -> list[int]:
     """An attribute with a number for each axis, which may be left out."""
     return list(parts) if parts else [default] * count

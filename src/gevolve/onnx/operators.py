@@ -154,7 +154,7 @@ def quantize(node: Node, x: Any, scale: Any, zero: Any = None) -> Any:
     if node.get("block_size") or node.get("output_dtype"):
         raise node.refuse("by blocks, or to a type that is not the zero point's")
     kind = np.dtype(np.uint8) if zero is None else np.dtype(zero.dtype)
-    if kind not in (np.int8, np.uint8, np.int16, np.uint16):
+    if kind.name not in {"int8", "uint8", "int16", "uint16"}:
         raise node.refuse(f"to {kind}")
     if np.ndim(scale) == 1 and np.size(scale) > 1:
         shape = [1] * x.ndim

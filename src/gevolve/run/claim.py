@@ -38,7 +38,10 @@ def is_gain(
 
 def words(interval: Interval, nvcc: Interval | None, build: NvccBuild) -> str:
     """How long a variant takes beside both builds of the unedited program."""
-    ours = f"{interval.value:.4g}{_bounds(interval)} of the time of gevolve's unedited build"
+    ours = f"{interval.value:.4g}{_bounds(interval)} of the time of"
+    if not (nvcc or build.why or build.version):  # a model, which nvcc cannot build
+        return f"{ours} the unedited program"
+    ours += " gevolve's unedited build"
     if nvcc is not None:
         return f"{ours}, {nvcc.value:.4g}{_bounds(nvcc)} of the time of nvcc's"
     return f"{ours}; nvcc's is not compared: {build.why or 'it was not run on those cases'}"

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def compare_with_nvcc(run: Run, evaluator: Evaluator) -> None:
-    """Once in a run, have nvcc's build of its source judged on the search cases."""
-    if run.findings.nvcc != NvccBuild():
+    """Once in a run of a kernel, have nvcc's build of its source judged on the search cases."""
+    if run.findings.nvcc != NvccBuild() or run.config.ir != "llvm":
         return
     baseline = evaluator.prepare("search")
     if not baseline.deterministic:  # such a device is for workers to open

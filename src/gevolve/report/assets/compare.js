@@ -214,7 +214,7 @@ function frontsChart(runs, names, colours) {
                   h(
                     'div',
                     {},
-                    `time ratio ${entry.ratio.toFixed(4)}, error ${entry.exact ? 'exact' : short(entry.error)}`,
+                    `time ratio ${entry.ratio.toFixed(4)}, error ${wrongness(entry)}`,
                   ),
                   h('div', { class: 'muted' }, entry.validated ? 'validated' : 'not validated'),
                 ),

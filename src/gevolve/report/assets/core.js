@@ -48,9 +48,9 @@ function clock(seconds) {
   return hours ? `${hours}:${two(m % 60)}:${two(total % 60)}` : `${m}:${two(total % 60)}`;
 }
 
-// The error of an entry, and the share of its outputs that are off by more than a tenth.
-const wrongness = (entry) =>
-  entry.exact ? 'exact' : short(entry.error) + (entry.off ? `, ${short(entry.off)} off` : '');
+// The error of an entry; one that is no larger than that of an unedited program with an error is not called exact.
+const relative = (entry) => entry.exact && entry.words !== 'exact';
+const wrongness = (entry) => (relative(entry) ? `${short(entry.error)}, ${entry.words}` : entry.words);
 const errorText = (value, rounding) =>
   value === null || value === undefined ? '–' : value <= rounding ? 'exact' : short(value);
 const plural = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;

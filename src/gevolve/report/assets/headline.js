@@ -14,7 +14,9 @@ const bounds = (interval) =>
 
 // The time of a variant beside both builds of the unedited program: a gain is one against the better.
 function beside(data, entry) {
-  const ours = `${entry.interval.value.toFixed(3)} of the time of gevolve's unedited build`;
+  const time = `${entry.interval.value.toFixed(3)} of the time of`;
+  if (!data.nvcc.why && !data.nvcc.version) return `${time} the unedited program`; // a model: nvcc cannot build it
+  const ours = `${time} gevolve's unedited build`;
   if (entry.nvccInterval) return `${ours} and ${entry.nvccInterval.value.toFixed(3)} of the time of nvcc's`;
   return `${ours} (nvcc's is not compared: ${data.nvcc.why || 'it was not run on those cases'})`;
 }
@@ -62,7 +64,8 @@ function checkTiles(data, entry, gain) {
 function alsoValidated(data) {
   const lines = [];
   if (data.exact && data.claim && data.exact.id !== data.claim.id) {
-    lines.push(`${data.exact.id} is exact and validated at ${factor(data.exact.headline.value)} as fast.`);
+    const error = relative(data.exact) ? `has an error of ${wrongness(data.exact)},` : 'is exact';
+    lines.push(`${data.exact.id} ${error} and validated at ${factor(data.exact.headline.value)} as fast.`);
   }
   if (data.accurate) {
     const { id, error, heldOutError, interval } = data.accurate;
@@ -100,7 +103,7 @@ function headline(data) {
             : deterministic
               ? ', in cycles of the model, which do not vary'
               : '',
-          `; ${best.exact ? 'its output is exact' : 'its error is ' + wrongness(best)}; ${plural(best.edits, 'edit')}.`,
+          `; ${best.words === 'exact' ? 'its output is exact' : 'its error is ' + wrongness(best)}; ${plural(best.edits, 'edit')}.`,
         ),
         deterministic &&
           ratio > 0.95 &&

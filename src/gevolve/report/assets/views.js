@@ -117,7 +117,8 @@ function frontSection(data) {
 
 function frontTable(data) {
   const splits = [...new Set(Object.values(data.checks).flatMap((one) => Object.keys(one)))];
-  return table(
+  const untried = data.front.filter((entry) => entry.id !== 'v0' && !entry.interval && !data.checks[entry.id]);
+  const rows = table(
     ['variant', 'time ratio', 'error', 'edits', ...splits.map((split) => (SPLITS[split] || [split])[0]), ''],
     data.front.map((entry) => [
       h('a', { href: '#' + entry.id }, entry.id),
@@ -140,10 +141,16 @@ function frontTable(data) {
           ? 'validated'
           : isMeasured(data, entry.id)
             ? 'no gain in time'
-            : 'not validated',
+            : untried.includes(entry)
+              ? 'not tried'
+              : 'not validated',
     ]),
     { right: [1, 2, 3, ...splits.map((_, n) => n + 4)], label: 'front' },
   );
+  if (!untried.length) return rows;
+  const command = copyable(`gevolve validate ${data.run.folder}`, 'the command that tries them');
+  const lead = `${untried.map((entry) => entry.id).join(', ')}: not tried on inputs that the search never used, and not measured. This tries them:`;
+  return h('div', {}, rows, h('p', { class: 'muted' }, lead), command);
 }
 
 function progressSection(data) {

@@ -16,6 +16,7 @@ from gevolve.errors import StoreError
 from gevolve.evaluate.protocol import NodeStatus
 from gevolve.report.html.history import History
 from gevolve.report.html.kinds import Kinds
+from gevolve.report.terminal import error_words
 from gevolve.run.standings import Standings
 from gevolve.run.store import format_id, parse_id
 from gevolve.run.summary import best_of, most_accurate
@@ -280,6 +281,7 @@ class Follower:
             "ratio": entry.ratio,
             "error": entry.error,
             "exact": entry.exact,
+            "words": error_words(entry),
             "off": entry.off,
             "edits": entry.edits,
             "validated": entry.validated,
