@@ -126,11 +126,10 @@ def _converted(model: Any, name: str) -> OnnxModel:
         if len(inputs) != len(given):
             raise WorkloadError(f"{name} takes {len(given)} inputs; {len(inputs)} were given")
         arrays: list[Any] = [*weights.values(), *inputs]
-        names = [*weights, *(one.name for one in given)]
-        values: dict[str, Any] = {
-            **constants,
-            **dict(zip(names, map(jnp.asarray, arrays), strict=True)),
-        }
+        names: list[str] = [*weights, *(one.name for one in given)]
+        values: dict[str, Any] = dict(constants)
+        for key, array in zip(names, arrays, strict=True):
+            values[key] = jnp.asarray(array)
         results = run(graph, values, version)
         return results[0] if len(results) == 1 else tuple(results)
 

@@ -163,7 +163,7 @@ def one_hot(node: Node, at: Any, depth: Any, values: Any) -> Any:
     axis = axis + at.ndim + 1 if axis < 0 else axis
     sizes = [1] * (at.ndim + 1)
     sizes[axis] = count
-    hot: Any = node.xp.expand_dims(at, axis) == np.arange(count).reshape(sizes)
+    hot = node.xp.equal(node.xp.expand_dims(at, axis), np.arange(count).reshape(sizes))
     return node.xp.where(hot, values[1], values[0])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -92,12 +91,14 @@ def run(operators: dict[str, Any], graph: Any, values: dict[str, Any], version: 
         attributes = {a.name: _plain(helper.get_attribute_value(a)) for a in one.attribute}
         xp = np if known else jnp
         node = Node(one.op_type, attributes, xp, version, len(one.output), inner)
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            results = operators[one.op_type](node, *inputs)
-        if not isinstance(results, tuple):
-            results = (results,)
+        with np.errstate(all="ignore"):
+            results = _several(operators[one.op_type](node, *inputs))
         values.update(zip(one.output, results, strict=False))
     return [values[one.name] for one in graph.output]
+
+
+def _several(results: Any) -> Any:
+    return results if isinstance(results, tuple) else (results,)
 
 
 def _plain(value: Any) -> Any:
