@@ -98,7 +98,7 @@ def run(operators: dict[str, Any], graph: Any, values: dict[str, Any], version: 
 
 
 def _several(results: Any) -> Any:
-    return results if isinstance(results, tuple) else (results,)
+    return results if type(results) is tuple else (results,)  # pyright: ignore[reportUnknownVariableType]
 
 
 def _plain(value: Any) -> Any:
