@@ -15,6 +15,8 @@ from pathlib import Path
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
 _PAGE = os.sysconf("SC_PAGESIZE")
 _LIBC = ctypes.CDLL(None, use_errno=True)  # loaded before any fork
+lasting: set[int] = set()
+"""Processes that serve this one for as long as it lives: no strays."""
 
 
 def _prctl(option: int, value: int) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from gevolve.device.base import Limits
-from gevolve.device.iree import compiler
 from gevolve.device.registry import open_device
+from gevolve.device.iree.messages import Compile, Work
 from gevolve.errors import SourceError
 
 LAYER = """
@@ -71,7 +71,7 @@ def main(folder):
     want = np.maximum(x @ w, 0)
     found = {
         "error": float(max(abs(z - want).max(), abs(s - want.sum()))),
-        "agree": len(device._agree),
+        "agree": sum(device._agree.values()),
         "own": float(abs(device.run(layer, [x, w])[0][0] - want).max()),
         "time": handle.usage().time,
         "again": open_device("iree:t4").name,
@@ -93,10 +93,10 @@ def main(folder):
     found["until"] = float(handle(np.float32(1))[0])
     found["until_time"] = handle.usage().time
     try:
-        compiler.compile_module(layer, "sm_1")
+        device._iree().compile(Compile(Work(LAYER.replace("maximum %y", "maximum %x").encode())))
     except SourceError as error:
         found["refused"] = str(error)
-    Path(folder, "layer.vmfb").write_bytes(device._get(layer)[0])
+    Path(folder, "layer.vmfb").write_bytes(device.compiled(layer).module)
     print(json.dumps(found))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gevolve.device.iree.compiler import installed
+from gevolve.device.iree.library import installed
 from tests import ROOT
 from tests.device.virtual.test_driver import on_gpu
 

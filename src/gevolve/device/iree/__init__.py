@@ -4,6 +4,8 @@ IREE makes machine code for NVIDIA GPUs of a program, and launches it as it woul
 ``iree:a100`` the card is the virtual GPU: launches are timed one by one, each once, and not computed;
 outputs are XLA's on the CPU. Of a sample of programs the virtual GPU computes them too, and where they do
 not agree to rounding, its own count. ``iree:cuda:0`` is a real card, which computes and is timed by the clock.
+
+IREE is a process of its own (`process`, `serve`), which lasts as long as the worker that uses it.
 """
 
 from __future__ import annotations
@@ -16,8 +18,10 @@ import numpy as np
 
 from gevolve.device.base import Array, Device, Limits
 from gevolve.device.cost import Cost
-from gevolve.device.iree import compiler
 from gevolve.device.iree.executable import IreeExecutable
+from gevolve.device.iree.library import installed
+from gevolve.device.iree.messages import Compile, Compiled, Ran, Run, Tensor, Work
+from gevolve.device.iree.process import IreeProcess
 from gevolve.device.xla import Xla
 from gevolve.errors import DeviceError, MissingPackageError, install
 from gevolve.system.confine import DRIVER
@@ -25,19 +29,16 @@ from gevolve.system.confine import DRIVER
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gevolve.device.iree.host import Host, Loaded, Spent
-    from gevolve.device.sim.timing import Gpu
-
 __all__ = ["Iree", "IreeExecutable"]
 
-_CACHE_SIZE = 4
-"""The number of cached modules, not counting those marked by `keep`."""
 _SAMPLE = 8
 """One program of so many is computed by the virtual GPU too, and every one that is kept."""
-_MOST = 2000
-"""Launches of a program that is; what launches more would take too long."""
+_MOST = 20_000_000
+"""Warp instructions of a program that is; what has more would take too long."""
 _ROUNDING = 1e-3
 """How far apart results may be, by the largest of them."""
+_TIMES = 64
+"""Programs whose times are remembered."""
 
 
 class Iree(Device):
@@ -46,30 +47,30 @@ class Iree(Device):
     sockets = "local"
 
     def __init__(self, model: str = "") -> None:
-        if not compiler.installed():
+        if not installed():
             raise MissingPackageError("iree needs IREE's compiler and runtime", "iree")
         self._xla = Xla("cpu")
         real = re.fullmatch(r"cuda(?::(\d{1,4}))?", model)
-        self._table: Gpu | None = None
-        self._index = int(real[1] or 0) if real else 0
+        self.virtual = real is None
         if real:
-            self.name = f"iree:cuda:{self._index}"
+            index = int(real[1] or 0)
+            self.name = f"iree:cuda:{index}"
             self.deterministic, self.writes = False, DRIVER
+            self._process = IreeProcess(str(index), "")
         else:
-            self._table = _table(model or "a100")
-            self.name = f"iree:{model or 'a100'}"
-        self._arch = ""
-        self._host: Host | None = None
-        self._modules: dict[str, tuple[bytes, Loaded]] = {}
-        self._times: dict[str, Spent] = {}
+            self._model = model or "a100"
+            self.name = f"iree:{self._model}"
+            self._process: IreeProcess | None = None
+            _arch(self._model)
+        self._times: dict[str, Ran] = {}
         self._kept: set[str] = set()
-        self._agree: set[str] = set()
-        """Programs of which XLA and the virtual GPU find the same."""
+        self._agree: dict[str, bool] = {}
+        """Of programs that the virtual GPU has computed, whether XLA finds the same."""
 
     @classmethod
     def models(cls) -> list[tuple[str, str]]:
         """The virtual GPUs, or what is missing."""
-        if not compiler.installed():
+        if not installed():
             return [("", f"no StableHLO programs as GPU kernels without IREE; {install('iree')}")]
         from gevolve.device.sim import Sim  # noqa: PLC0415
 
@@ -86,44 +87,46 @@ class Iree(Device):
         return [model] if model.startswith("cuda") else []
 
     def check_fork(self) -> None:
-        """JAX must not have run here; what a child has no place to keep is built."""
+        """JAX must not have run here; IREE's process, and what it loads, is there for children to use."""
         self._xla.check_fork()
-        if self._table is not None:
-            from gevolve.device.sim.host import runtime_object  # noqa: PLC0415
-            from gevolve.device.virtual.library import library_folder  # noqa: PLC0415
-
-            runtime_object()
-            library_folder()
+        self._iree().start()
 
     def build(self, text: str) -> bytes:
         """MLIR bytecode of a verified module, the same for modules that differ only in dead code."""
         return self._xla.build(text)
 
     def prepare(self, artefact: bytes, kernels: Sequence[str]) -> None:  # noqa: ARG002  (a program is one)
-        """Compile; raises `SourceError` with IREE's message if it fails."""
-        self._get(artefact)
+        """Compile what computes the outputs; raises `SourceError` if it is rejected.
+
+        On a virtual GPU that is XLA. IREE compiles what gives the right outputs, when its time is asked for.
+        """
+        if self.virtual:
+            self._xla.prepare(artefact, ())
+        else:
+            self.compiled(artefact)
 
     def keep(self, artefact: bytes) -> None:
-        """Never evict this module from the cache."""
+        """Never evict this program from the cache."""
         self._kept.add(_key(artefact))
         self._xla.keep(artefact)
 
     def fingerprint(self, artefact: bytes) -> str:
-        """A hash of IREE's module: its kernels, constants and how they are launched."""
-        return hashlib.sha256(self._get(artefact)[0]).hexdigest()
+        """On a card, a hash of IREE's module: its kernels, constants and how they are launched."""
+        if self.virtual:
+            return ""
+        return hashlib.sha256(self.compiled(artefact).module).hexdigest()
+
+    def compiled(self, artefact: bytes) -> Compiled:
+        """What IREE makes of a program; raises `SourceError` with its message if that is nothing."""
+        return self._iree().compile(Compile(_work(artefact)))
 
     def cost(self, artefact: bytes, run: Callable[[Any], object], limits: Limits) -> Cost | None:
         """The cycles of a run by kernel, on a virtual GPU."""
-        from gevolve.device.iree.host import VirtualHost  # noqa: PLC0415
-
-        host = self._start()
-        if not isinstance(host, VirtualHost):
+        if not self.virtual:
             return None
         opened = self.open(artefact, limits)
         run(opened)
-        self._times.pop(_key(artefact), None)
-        opened.usage()
-        kernels = host.cost()
+        kernels = self._timed(artefact, opened.arguments, cost=True).kernels
         terms: dict[str, float] = {}
         for kernel in kernels.values():
             for kind, spent in kernel.kinds.items():
@@ -142,7 +145,7 @@ class Iree(Device):
         if check is not None:
             raise DeviceError(f"{self.name} has no check {check!r}")
         limits = limits or Limits()
-        outputs = None if self._table is None else self._xla.open(artefact, limits)
+        outputs = self._xla.open(artefact, limits) if self.virtual else None
         return IreeExecutable(self, artefact, limits, outputs)
 
     # --- for its handles -------------------------------------------------------------------------
@@ -151,9 +154,11 @@ class Iree(Device):
         """Arguments with the types of the program."""
         return [np.asarray(one, order="C") for one in self._xla.checked(artefact, arguments)]
 
-    def run(self, artefact: bytes, arguments: Sequence[Array]) -> tuple[list[Array], Spent]:
+    def run(self, artefact: bytes, arguments: Sequence[Array]) -> tuple[list[Array], Ran]:
         """Results that the GPU computes, and what that took."""
-        return self._start().run(self._get(artefact)[1], arguments)
+        request = Run(_work(artefact), [Tensor.of(one) for one in arguments])
+        ran = self._iree().run(request)
+        return [one.array() for one in ran.results], ran
 
     def agreed(
         self, artefact: bytes, arguments: Sequence[Array], found: list[Array]
@@ -161,47 +166,48 @@ class Iree(Device):
         """What XLA found, unless the virtual GPU was asked as well and finds something else."""
         key = _key(artefact)
         sampled = key in self._kept or int(key, 16) % _SAMPLE == 0
-        if key in self._agree or not sampled or self.time(artefact, arguments).launches > _MOST:
+        if self._agree.get(key) or not sampled:
+            return found
+        if self.time(artefact, arguments).instructions > _MOST:
             return found
         own, _ = self.run(artefact, arguments)
-        if not all(map(_close, found, own)):
-            return own
-        self._agree.add(key)
-        return found
+        self._agree[key] = all(map(_close, found, own))
+        return found if self._agree[key] else own
 
-    def time(self, artefact: bytes, arguments: Sequence[Array]) -> Spent:
+    def time(self, artefact: bytes, arguments: Sequence[Array]) -> Ran:
         """The time on a virtual GPU, which the values of the arguments have no part in."""
-        from gevolve.device.iree.host import VirtualHost  # noqa: PLC0415
-
-        key, host = _key(artefact), self._start()
-        assert isinstance(host, VirtualHost)
+        key = _key(artefact)
         if key not in self._times:
-            self._times[key] = host.time(self._get(artefact)[1], arguments)
+            self._times[key] = self._timed(artefact, arguments)
+            for old in list(self._times)[:-_TIMES]:
+                del self._times[old]
         return self._times[key]
 
-    def _get(self, artefact: bytes) -> tuple[bytes, Loaded]:
-        key = _key(artefact)
-        if key not in self._modules:
-            host = self._start()
-            evictable = [old for old in self._modules if old not in self._kept]
-            for old in evictable[: max(0, len(evictable) - _CACHE_SIZE + 1)]:
-                del self._modules[old]
-            module = compiler.compile_module(artefact, self._arch)
-            self._modules[key] = module, host.load(module)
-        return self._modules[key]
+    def _timed(self, artefact: bytes, arguments: Sequence[Array], *, cost: bool = False) -> Ran:
+        work = _work(artefact)
+        shapes = [Tensor.of(one, whole=False) for one in arguments]
+        ran = self._iree().run(Run(work, shapes, dry=True, cost=cost))
+        if not ran.read_back:
+            return ran
+        return self._iree().run(Run(work, [Tensor.of(one) for one in arguments], cost=cost))
 
-    def _start(self) -> Host:
-        if self._host is None:
-            from gevolve.device.iree.host import Host, VirtualHost  # noqa: PLC0415
+    def _iree(self) -> IreeProcess:
+        if self._process is None:
+            # The simulator loads when it is needed; what it has no place to keep in a child is built.
+            from gevolve.device.sim.host import runtime_object  # noqa: PLC0415
+            from gevolve.device.virtual.library import NAME, library_folder  # noqa: PLC0415
 
-            if self._table is not None:
-                assert self._table.machine is not None
-                self._arch = self._table.machine.arch
-                self._host = VirtualHost(self._table)
-            else:
-                self._arch = "sm_75"
-                self._host = Host(self._index)
-        return self._host
+            runtime_object()
+            library = str(library_folder() / NAME)
+            self._process = IreeProcess(f"{self._model} {_arch(self._model)}", library)
+        return self._process
+
+
+def _work(artefact: bytes) -> Work:
+    from gevolve.ir.stablehlo.mlir import parse  # noqa: PLC0415  (JAX loads when it is needed)
+
+    # Bytecode is read by the release of MLIR that wrote it; the text of StableHLO by many.
+    return Work(parse(artefact).get_asm(print_generic_op_form=True).encode())
 
 
 def _key(artefact: bytes) -> str:
@@ -220,7 +226,9 @@ def _close(one: Array, other: Array) -> bool:
     return bool((np.abs(a - b)[finite] <= _ROUNDING * largest).all())
 
 
-def _table(model: str) -> Gpu:
+def _arch(model: str) -> str:
     from gevolve.device.virtual.command import table_of  # noqa: PLC0415  (the simulator loads when it is needed)
 
-    return table_of(model)
+    machine = table_of(model).machine
+    assert machine is not None
+    return machine.arch

@@ -1,55 +1,158 @@
-"""IREE's compiler: a StableHLO program to a module of IREE's, with kernels for an NVIDIA GPU in it."""
+"""Compiles a StableHLO program with IREE, kernel by kernel: what was compiled before is taken as it was.
 
-import importlib.util
+IREE cuts a program into dispatches first, which takes a third of its time. Each is then compiled alone, to
+PTX. Variants of a program share most of them, so they are known by their text and kept. A kept kernel goes
+into a module as PTX from outside, which is IREE's own way to link code that it has not made; so does an
+edited one.
+"""
+
+import hashlib
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
-from gevolve.errors import MissingPackageError, SourceError, one_line
-from gevolve.system import tools
+from gevolve.device.iree.library import Compilation
 
-_DEADLINE = 300.0
-_ERROR = re.compile(r"\berror: (.*)")
-
-
-def compile_module(artefact: bytes, arch: str) -> bytes:
-    """The module of a program, the same for the same program; `SourceError` if IREE rejects it."""
-    from gevolve.ir.stablehlo.mlir import parse  # noqa: PLC0415  (JAX loads when it is needed)
-
-    # Bytecode is read by the release of MLIR that wrote it; the text of StableHLO by many.
-    text = parse(artefact).get_asm(print_generic_op_form=True)
-    command = [
-        str(_tool()),
-        "-",
-        "-o",
-        "-",
-        "--iree-input-type=stablehlo",
-        "--iree-hal-target-device=cuda",
-        f"--iree-cuda-target={arch}",
-    ]
-    try:
-        done = tools.run(command, seconds=_DEADLINE, stdin=text.encode())
-    except tools.ToolTimeoutError as late:
-        raise SourceError(f"IREE does not compile it: {late}") from None
-    if done.status or not done.out:
-        raise SourceError(f"IREE does not compile it: {_complaint(done)}")
-    return done.out
+_FLAGS = (
+    "--iree-input-type=stablehlo",
+    "--iree-hal-target-device=cuda",
+    # Every tensor is a parameter of its own: fused, its offset in a buffer that many share is a number in
+    # the kernel, and an edit anywhere makes other kernels of all.
+    "--iree-scheduling-optimize-bindings=false",
+)
+_SOURCES, _TARGETS = "executable-sources", "executable-targets"
+"""Phases after which kernels are tensor operations, and LLVM-IR."""
+_DISPATCH = re.compile(
+    r"^  hal\.executable private @(\S+) \{\n.*?^  \}\n", re.DOTALL | re.MULTILINE
+)
+_CODE = re.compile(r"^      builtin\.module.*?^      \}\n", re.DOTALL | re.MULTILINE)
+_VARIANT = re.compile(r"^(    hal\.executable\.variant .*) \{$", re.MULTILINE)
+_EXPORT = re.compile(r"hal\.executable\.export public @(\S+)")
+_OBJECT = "OBJECT"
+"""Stands for the path of a kernel's PTX."""
+_KEPT = 4096
+"""Kernels that are kept."""
 
 
-def _complaint(done: tools.Done) -> str:
-    """The first error that the compiler names, in one line."""
-    found = _ERROR.search(done.errors)
-    return one_line(Exception(found[1]))[:300] if found else done.said.splitlines()[0][:300]
+class Kernel(NamedTuple):
+    """A dispatch that was compiled."""
+
+    frame: str
+    """How the host launches it: the dispatch without its code."""
+    ptx: bytes
+    llvm: str
+    """LLVM-IR after IREE's optimizer."""
 
 
-def installed() -> bool:
-    """Whether compiler and runtime are there; imports nothing of them."""
-    if importlib.util.find_spec("iree") is None:
-        return False
-    return all(importlib.util.find_spec(f"iree.{part}") for part in ("compiler", "runtime"))
+class Module(NamedTuple):
+    """What IREE makes of a program."""
+
+    data: bytes
+    kernels: dict[str, Kernel]
+    """By name, in the order of the program."""
 
 
-def _tool() -> Path:
-    found = importlib.util.find_spec("iree.compiler") if installed() else None
-    if found is None or not found.submodule_search_locations:
-        raise MissingPackageError("models on iree need IREE", "iree")
-    return Path(found.submodule_search_locations[0]) / "_mlir_libs" / "iree-compile"
+class Compiler:
+    """Compiles programs for one architecture."""
+
+    def __init__(self, arch: str, folder: Path) -> None:
+        """`folder` is for files that come and go."""
+        self._folder = folder
+        self._flags = (
+            *_FLAGS,
+            f"--iree-cuda-target={arch}",
+            f"--iree-hal-dump-executable-binaries-to={folder}",
+            f"--iree-hal-dump-executable-intermediates-to={folder}",
+        )
+        self._kernels: dict[str, Kernel] = {}
+
+    def compile(self, program: bytes, evolved: Mapping[str, bytes] | None = None) -> Module:
+        """The module of a program, the same for the same program; `SourceError` if IREE rejects it.
+
+        `evolved` is PTX that stands in for that of kernels, by name.
+        """
+        with Compilation(self._flags) as front:
+            front.parse(program)
+            front.run("start", _SOURCES)
+            text, names = _named_by_content(front.text())
+        missing = [name for name in names if name not in self._kernels]
+        if missing and evolved:  # so that it is known what they stand in for
+            self.compile(program)
+            missing = []
+        with Compilation(self._flags) as back:
+            back.parse(self._with_objects(text, names, evolved or {}).encode())
+            frames: dict[str, str] = {}
+            if missing:
+                back.run(_SOURCES, _TARGETS)
+                frames = _frames(back.text())
+            back.run(_TARGETS, "end")
+            data = back.module()
+        for name in missing:
+            self._kernels[name] = self._dumped(name, frames[name])
+        made = Module(data, {names[name]: self._kernels[name] for name in names})
+        for name in names:  # what was used last goes last
+            self._kernels[name] = self._kernels.pop(name)
+        for name in list(self._kernels)[:-_KEPT]:
+            del self._kernels[name]
+        return made
+
+    def _with_objects(
+        self, text: str, names: Mapping[str, str], evolved: Mapping[str, bytes]
+    ) -> str:
+        """A module whose known dispatches have PTX from outside."""
+
+        def frame(found: re.Match[str]) -> str:
+            kernel = self._kernels.get(found[1])
+            if kernel is None:
+                return found[0]
+            ptx = evolved.get(names[found[1]], kernel.ptx)
+            path = self._folder / f"{hashlib.sha256(ptx).hexdigest()}.ptx"
+            if not path.exists():
+                path.write_bytes(ptx)
+            return kernel.frame.replace(_OBJECT, str(path))
+
+        return _DISPATCH.sub(frame, text)
+
+    def _dumped(self, name: str, frame: str) -> Kernel:
+        """What IREE has written of a kernel that it has compiled just now."""
+        found: dict[str, bytes] = {}
+        for path in self._folder.glob(f"*{name}_*"):
+            found["".join(path.suffixes)] = path.read_bytes()
+            path.unlink()
+        return Kernel(frame, found[".ptx"], found[".optimized.ll"].decode())
+
+
+def _named_by_content(text: str) -> tuple[str, dict[str, str]]:
+    """A module whose dispatches are named by what they are; and those names, each with its kernel's."""
+    names: dict[str, str] = {}
+    new: dict[str, str] = {}
+    for found in _DISPATCH.finditer(text):
+        old = found[1]
+        (kernel,) = _EXPORT.findall(found[0])
+        digest = hashlib.sha256(_word(old).sub("", found[0]).encode()).hexdigest()[:8]
+        what = kernel.removeprefix(old).strip("_") or "kernel"
+        new[old], new[kernel] = f"dispatch_{digest}", f"{what}_{digest}"
+        names[new[old]] = new[kernel]
+    seen: set[str] = set()
+
+    def once(found: re.Match[str]) -> str:
+        name = new[found[1]]
+        known = name in seen
+        seen.add(name)
+        return "" if known else found[0]
+
+    text = _DISPATCH.sub(once, text)
+    return re.sub(r"(?<=@)[\w$.-]+", lambda found: new.get(found[0], found[0]), text), names
+
+
+def _word(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<=@){re.escape(name)}(?!\d)")
+
+
+def _frames(text: str) -> dict[str, str]:
+    """Dispatches without their code, which is to come from an object."""
+    return {
+        found[1]: _VARIANT.sub(rf'\1 objects([#hal.executable.object<{{path = "{_OBJECT}"}}>]) {{', _CODE.sub("", found[0]))
+        for found in _DISPATCH.finditer(text)
+    }  # fmt: skip

@@ -28,6 +28,8 @@ class IreeExecutable:
         self._outputs = outputs
         self._runs: list[list[Array]] = []
         """The arguments of runs whose time nobody has asked for."""
+        self.arguments: list[Array] = []
+        """Those of the last run."""
         self._used = Usage()
         self._open = True
 
@@ -41,7 +43,7 @@ class IreeExecutable:
         if self._outputs is not None:
             found = self._outputs(*arguments)
             self._used.memory = self._outputs.usage().memory
-            arrays = self._device.arrays(self._artefact, arguments)
+            arrays = self.arguments = self._device.arrays(self._artefact, arguments)
             self._runs.append(arrays)
             return self._device.agreed(self._artefact, arrays, found)
         arrays = self._device.arrays(self._artefact, arguments)

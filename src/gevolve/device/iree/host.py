@@ -1,33 +1,22 @@
-"""IREE's runtime in this process, on a real GPU or on the virtual one.
+"""IREE's runtime in the process that serves it, on a real GPU or on the virtual one.
 
-All calls to IREE are here, since it has no types.
+All calls to the runtime are here, since it has no types.
 """
 
 import ctypes
-import os
-import tempfile
 import time
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from gevolve.device.base import Array, Stopped
 from gevolve.device.cost import KernelCost
-from gevolve.device.sim.timing import Gpu
-from gevolve.device.virtual.library import NAME, library_folder
-from gevolve.device.virtual.serve import start_server
+from gevolve.device.iree.messages import Ran, Tensor
 from gevolve.errors import DeviceError, UnsupportedError, one_line
-
-
-class Spent(NamedTuple):
-    """What a run of a program took."""
-
-    time: float
-    launches: int
 
 
 class Loaded:
@@ -64,9 +53,9 @@ class Loaded:
         return list(found) if isinstance(found, tuple) else [found]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
     @staticmethod
-    def read(results: Sequence[Any]) -> list[Array]:
+    def read(results: Sequence[Any]) -> list[Tensor]:
         """Results of a run, on the host."""
-        return [np.asarray(one.to_host()) for one in results]
+        return [Tensor.of(np.asarray(one.to_host())) for one in results]
 
 
 class Host:
@@ -90,56 +79,51 @@ class Host:
     def load(self, module: bytes) -> Loaded:
         return Loaded(self, module)
 
-    def run(self, loaded: Loaded, arguments: Sequence[Array]) -> tuple[list[Array], Spent]:
+    def run(self, loaded: Loaded, arguments: Sequence[Array], *, dry: bool, cost: bool) -> Ran:  # noqa: ARG002  (a card does what it does)
         """Results, and the seconds that it took until they were there."""
         began = time.perf_counter()
-        results = loaded.run(arguments)
-        found = loaded.read(results)
-        return found, Spent(time.perf_counter() - began, 1)
+        found = loaded.read(loaded.run(arguments))
+        return Ran(time.perf_counter() - began, results=found)
 
 
 class VirtualHost(Host):
     """IREE's runtime on the virtual GPU; there is one in a process."""
 
-    def __init__(self, table: Gpu) -> None:
-        self._folder = tempfile.mkdtemp(prefix="gevolve-gpu-")
-        os.environ["GEVOLVE_GPU"] = start_server(table, Path(self._folder))
-        self._library = ctypes.CDLL(str(library_folder() / NAME), ctypes.RTLD_GLOBAL)
+    def __init__(self, library: str, folder: Path) -> None:
+        self._folder = folder
+        self._library = ctypes.CDLL(library, ctypes.RTLD_GLOBAL)
         super().__init__()
 
-    def run(self, loaded: Loaded, arguments: Sequence[Array]) -> tuple[list[Array], Spent]:
-        """Results that the virtual GPU has computed, and cycles."""
-        self._begin(dry=False)
-        found = loaded.read(loaded.run(arguments))
-        return found, self._spent()[0]
-
-    def time(self, loaded: Loaded, arguments: Sequence[Array]) -> Spent:
-        """Cycles of a run; nothing is computed unless the program's way depends on what is."""
-        self._begin(dry=True)
+    def run(self, loaded: Loaded, arguments: Sequence[Array], *, dry: bool, cost: bool) -> Ran:
+        """Results and cycles; a dry run computes nothing, and may end where its way depends on that."""
+        self._call("gevolveBegin", int(dry))
+        results: list[Tensor] = []
         try:
-            loaded.run(arguments)
+            found = loaded.run(arguments)
+            results = [] if dry else loaded.read(found)
         except Stopped:
-            if not self._spent()[1]:
+            if not self._spent().read_back:
                 raise
-            self.config = (
-                self._opened()
-            )  # for a device of IREE's that has failed once fails for ever
-        spent, read_back = self._spent()
-        return self.run(loaded, arguments)[1] if read_back else spent
+            # A device of IREE's that has failed once fails for ever.
+            self.config = self._opened()
+        spent = self._spent()
+        return msgspec.structs.replace(
+            spent, results=results, kernels=self._kernels() if cost else {}
+        )
 
-    def cost(self) -> dict[str, KernelCost]:
-        """What each kernel cost in the run before."""
-        path = Path(self._folder, "cost.json")
+    def _kernels(self) -> dict[str, KernelCost]:
+        path = self._folder / "cost.json"
         self._call("gevolveCost", str(path).encode())
         return msgspec.json.decode(path.read_bytes(), type=dict[str, KernelCost])
 
-    def _begin(self, *, dry: bool) -> None:
-        self._call("gevolveBegin", int(dry))
-
-    def _spent(self) -> tuple[Spent, bool]:
-        cycles, launches, read_back = ctypes.c_double(), ctypes.c_uint64(), ctypes.c_int()
-        self._call("gevolveSpent", *map(ctypes.byref, (cycles, launches, read_back)))
-        return Spent(cycles.value, launches.value), bool(read_back.value)
+    def _spent(self) -> Ran:
+        cycles, launches, instructions = ctypes.c_double(), ctypes.c_uint64(), ctypes.c_uint64()
+        read_back = ctypes.c_int()
+        places = (cycles, launches, instructions, read_back)
+        self._call("gevolveSpent", *map(ctypes.byref, places))
+        return Ran(
+            cycles.value, launches.value, instructions.value, read_back=bool(read_back.value)
+        )
 
     def _call(self, name: str, *arguments: Any) -> None:
         code = getattr(self._library, name)(*arguments)

@@ -1,7 +1,6 @@
 """Serves the virtual GPU to programs: a process for each, which is the GPU and ends with it."""
 
 import os
-import signal
 import socket
 import sys
 import traceback
@@ -21,7 +20,6 @@ from gevolve.device.virtual.session import Finding, Session
 from gevolve.device.virtual.timer import LaunchTimer
 from gevolve.device.virtual.wire import GoneError, Program, Request
 from gevolve.ir.llvm import names
-from gevolve.system import linux
 
 
 def serve(connection: socket.socket, table: Gpu, timer: LaunchTimer | None = None) -> Session:
@@ -100,22 +98,3 @@ def serve_apart(listener: socket.socket, table: Gpu, reports: Path) -> int:
         traceback.print_exc()
     sys.stderr.flush()
     os._exit(status)
-
-
-def start_server(table: Gpu, folder: Path) -> str:
-    """Start a GPU for this process, which ends with it; returns the path of its socket.
-
-    It times launches and watches nothing. Nothing that has threads may run in this process before.
-    """
-    path, parent = str(folder / "gpu"), os.getpid()
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-        listener.bind(path)
-        listener.listen()
-        if not os.fork():
-            try:
-                linux.die_with_parent(parent, signal.SIGKILL)
-                serve(listener.accept()[0], table, LaunchTimer(table))
-            except BaseException:  # noqa: BLE001  (nothing of the parent's may run here)
-                traceback.print_exc()
-            os._exit(0)
-    return path

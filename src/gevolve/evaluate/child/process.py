@@ -212,7 +212,7 @@ class Child:
         self._end.close()
         os.close(self._errors)
         os.close(self._pidfd)
-        linux.kill_descendants(seconds=1.0, spare=_alive)
+        linux.kill_descendants(seconds=1.0, spare=_alive | linux.lasting)
 
     def _receive(self, most: int) -> bytes:
         self._wait()

@@ -15,10 +15,11 @@ def begin(gpu: VirtualGpu, dry: int) -> None:
     gpu.begin(dry=bool(dry))
 
 
-@call("gevolveSpent", "DNI", context=False)
-def spent(gpu: VirtualGpu) -> tuple[float, int, int]:
-    """Cycles and launches since then, and whether the host has read what was not computed."""
-    return gpu.cycles(0, gpu.launches), gpu.launches, int(gpu.read_back)
+@call("gevolveSpent", "DNNI", context=False)
+def spent(gpu: VirtualGpu) -> tuple[float, int, int, int]:
+    """Cycles, launches and instructions since then; whether the host has read what was not computed."""
+    instructions = sum(one.instructions for one in gpu.timings)
+    return gpu.cycles(0, gpu.launches), gpu.launches, instructions, int(gpu.read_back)
 
 
 @call("gevolveCost", "t", context=False)

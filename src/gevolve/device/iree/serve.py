@@ -1,0 +1,164 @@
+"""The process that is IREE: its compiler and its runtime, and below them the virtual GPU as a process of its own.
+
+IREE brings an LLVM and threads, as do JAX, llvmlite and NVIDIA's assembler: none of them is in this process,
+and nothing forks once IREE is loaded. It lasts as long as the worker that starts it (`process.py`), serves
+one request after another, and ends without running anybody's clean-up.
+
+python -m gevolve.device.iree.serve FD FOLDER MODEL LIBRARY
+"""
+
+import hashlib
+import os
+import selectors
+import signal
+import socket
+import sys
+import traceback
+from pathlib import Path
+
+from gevolve.device.base import Stopped
+from gevolve.device.iree.compiler import Compiler, Module
+from gevolve.device.iree.host import Host, Loaded, VirtualHost
+from gevolve.device.iree.messages import (
+    Answer,
+    Compile,
+    Compiled,
+    Failed,
+    Ping,
+    Request,
+    Work,
+    receive,
+    send,
+)
+from gevolve.errors import DeviceError, GevolveError, SourceError, UnsupportedError, one_line
+from gevolve.system import linux
+from gevolve.system.confine import DRIVER, confine
+
+_LOADED = 6
+"""Modules that stay loaded."""
+_OLDEST = "sm_75"
+"""What a real card is given; its driver compiles PTX for what it is."""
+
+
+class Service:
+    """Answers requests."""
+
+    def __init__(self, host: Host, compiler: Compiler) -> None:
+        self._host, self._compiler = host, compiler
+        self._modules: dict[str, Module] = {}
+        self._loaded: dict[str, Loaded] = {}
+
+    def answer(self, request: Request) -> Answer:
+        try:
+            return self._answer(request)
+        except Stopped as stopped:
+            return Failed(stopped.verdict, str(stopped))
+        except UnsupportedError as error:
+            return Failed("unsupported", str(error))
+        except SourceError as error:
+            return Failed("compile", str(error))
+        except GevolveError as error:
+            return Failed("device", str(error))
+
+    def _answer(self, request: Request) -> Answer:
+        if isinstance(request, Ping):
+            return request
+        if isinstance(request, Compile):
+            module = self._module(request.work)
+            return Compiled(module.data, {name: one.llvm for name, one in module.kernels.items()})
+        arrays = [one.array() for one in request.arguments]
+        return self._host.run(self._load(request.work), arrays, dry=request.dry, cost=request.cost)
+
+    def _load(self, work: Work) -> Loaded:
+        key = _key(work)
+        if key not in self._loaded:
+            self._loaded[key] = self._host.load(self._module(work).data)
+            for old in list(self._loaded)[:-_LOADED]:
+                del self._loaded[old]
+        return self._loaded[key]
+
+    def _module(self, work: Work) -> Module:
+        key = _key(work)
+        if key not in self._modules:
+            self._modules[key] = self._compiler.compile(work.program, work.evolved)
+            for old in list(self._modules)[:-_LOADED]:
+                del self._modules[old]
+        return self._modules[key]
+
+
+def _key(work: Work) -> str:
+    parts = [work.program, *(part for one in sorted(work.evolved.items()) for part in (one[0].encode(), one[1]))]  # fmt: skip
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def serve(listener: socket.socket, service: Service) -> None:
+    """Take what comes, from whoever connects."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(listener, selectors.EVENT_READ)
+        while True:
+            for ready, _ in selector.select():
+                if ready.fileobj is listener:
+                    selector.register(listener.accept()[0], selectors.EVENT_READ)
+                    continue
+                connection = ready.fileobj
+                assert isinstance(connection, socket.socket)
+                try:
+                    send(connection, service.answer(receive(connection, Request)))
+                except (EOFError, OSError):  # whoever asked has gone
+                    selector.unregister(connection)
+                    connection.close()
+
+
+def _start_gpu(model: str, folder: Path) -> str:
+    """Start the virtual GPU, which ends with this process; returns the path of its socket."""
+    path, parent = str(folder / "gpu"), os.getpid()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(path)
+        listener.listen()
+        if not os.fork():
+            try:
+                linux.die_with_parent(parent, signal.SIGKILL)
+                _be_gpu(listener, model)
+            except BaseException:  # noqa: BLE001  (nothing of the parent's may run here)
+                traceback.print_exc()
+            os._exit(0)
+    return path
+
+
+def _be_gpu(listener: socket.socket, model: str) -> None:
+    # The simulator is loaded here and not in the process that IREE is loaded in.
+    from gevolve.device.virtual.command import table_of  # noqa: PLC0415
+    from gevolve.device.virtual.serve import serve as serve_gpu  # noqa: PLC0415
+    from gevolve.device.virtual.timer import LaunchTimer  # noqa: PLC0415
+
+    table = table_of(model)
+    serve_gpu(listener.accept()[0], table, LaunchTimer(table))
+
+
+def main(fd: int, folder: Path, model: str, library: str) -> None:
+    """Serve until nobody is left who could ask; `library` is the virtual GPU's, or empty."""
+    virtual = bool(library)
+    if virtual:
+        os.environ["GEVOLVE_GPU"] = _start_gpu(model.partition(" ")[0], folder)
+    confine(() if virtual else DRIVER, "local")
+    listener = socket.socket(fileno=fd)
+    arch = model.partition(" ")[2] or _OLDEST
+    try:
+        host = VirtualHost(library, folder) if virtual else Host(int(model))
+        service = Service(host, Compiler(arch, folder))
+    except (DeviceError, OSError) as error:
+        words = one_line(error)
+        connection = listener.accept()[0]
+        receive(connection, Request)
+        send(connection, Failed("device", words))
+        return
+    serve(listener, service)
+
+
+if __name__ == "__main__":
+    try:
+        main(int(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], sys.argv[4])
+    except BaseException:  # noqa: BLE001  (it is said, and then nothing more is run)
+        traceback.print_exc()
+    sys.stderr.flush()
+    os._exit(0)
