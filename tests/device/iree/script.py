@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from gevolve.device.base import Limits
-from gevolve.device.registry import open_device
 from gevolve.device.iree.messages import Compile, Work
+from gevolve.device.registry import open_device
 from gevolve.errors import SourceError
 
 LAYER = """
