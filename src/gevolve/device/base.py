@@ -201,8 +201,8 @@ class Device(ABC):
     a deterministic device on which no kernel can harm the process. The registry creates a device
     with what follows the colon in its name: ``sim:a100`` is ``Sim("a100")``.
 
-    The worker process calls only `build` and `check_fork`. All other methods are called in a child
-    process that is forked from it, so a device must not start threads or drivers in `build`.
+    The worker process calls only `build`, `check_fork` and `warm`. All other methods are called in a
+    child process that is forked from it, so a device must not start threads or drivers in these three.
     """
 
     name: str
@@ -280,6 +280,14 @@ class Device(ABC):
 
         It is called without kernels first: `fingerprint` may tell that the code was judged before.
         Raises `SourceError` if the device cannot run the artefact.
+        """
+
+    def warm(  # noqa: B027  (optional)
+        self, artefact: bytes, kernels: Sequence[str], checks: Sequence[str] = ()
+    ) -> None:
+        """Do in the worker what children would each do again with an artefact that many of them run.
+
+        A child has run these kernels of it before, plainly and in these checks, without harm.
         """
 
     def keep(self, artefact: bytes) -> None:  # noqa: B027  (optional)

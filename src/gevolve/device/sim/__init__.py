@@ -106,6 +106,14 @@ class Sim(Device):
                 if self._gpu and not _has_marks(artefact):
                     program.code(kernel)
 
+    def warm(self, artefact: bytes, kernels: Sequence[str], checks: Sequence[str] = ()) -> None:
+        """Compile these kernels as plain runs and these checks run them."""
+        self.prepare(artefact, kernels)
+        if _VALUES in checks:
+            following = load(artefact, following=True)
+            for kernel in kernels:
+                following.compiled(kernel)
+
     def fingerprint(self, artefact: bytes) -> str:
         """A hash of the machine code, which many PTX modules share; "" for PTX, which runs as it is."""
         program = self._load(artefact)

@@ -95,6 +95,8 @@ class BaselineRun:
     def learn(self, artefact: bytes, split: Split) -> Unedited:
         """Run it on all cases and in the device's checks; then compute the reference."""
         results, times, exact, growth = self._run_with_retries(artefact)
+        launched = (kernel for _, usage in results for kernel in usage.kernels)
+        kernels = tuple(dict.fromkeys(launched))
         names, everywhere = checks.wanted(self._problem.device, split)
         found = persist(
             lambda: checks.learn(
@@ -106,18 +108,18 @@ class BaselineRun:
                 runner=self._runner,
             )
         )
+        self._problem.device.warm(artefact, kernels, tuple(found.by_name))
         references = persist(lambda: self._compute_reference(split))
         meter = persist(lambda: self._meter(results, found, split, references))
         doubt = self._doubt(results, references, meter) if split == "large" else ""
         references = None if doubt else references
         self._runner.end()
-        launched = (kernel for _, usage in results for kernel in usage.kernels)
         return Unedited(
             expected=self._expect(results, times, references, meter),
             checks=replace(found, meter=meter),
             meter=meter,
             exact=exact,
-            kernels=tuple(dict.fromkeys(launched)),
+            kernels=kernels,
             memory=2 * max(growth, found.growth) + (256 << 20),
             doubt=doubt,
             modelled=all(one.modelled for one in times),

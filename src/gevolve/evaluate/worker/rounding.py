@@ -63,6 +63,8 @@ def reround(
                 if isinstance(failure, ChildEndedError) and failure.killed:
                     raise  # which says nothing of the program
                 continue
+        if seed == seeds[0]:  # on every split
+            problem.device.warm(artefact, plain[0][1].kernels)
     return found
 
 
