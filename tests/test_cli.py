@@ -39,7 +39,7 @@ class Saxpy(gevolve.KernelWorkload):
     kernels = ("saxpy",)
 
     def case(self, rng, size):
-        n = {"search": 700, "held-out": 1001, "large": 20000}[size] + int(rng.integers(50))
+        n = {"search": 700, "held-out": 1001, "large": 3000}[size] + int(rng.integers(50))
         return gevolve.Case(x=rng.random(n, np.float32), y=rng.random(n, np.float32), a=2.5)
 
     def run(self, gpu, case):
@@ -90,13 +90,13 @@ def essence(result):
 
 
 def test_run_show_export_resume(folder):
-    result = run_json("run", "saxpy.py", "--evals", 60, "--seed", 3, "--out", "r", cwd=folder)
+    result = run_json("run", "saxpy.py", "--evals", 30, "--seed", 3, "--out", "r", cwd=folder)
     assert set(result) >= {
         *("workload", "device", "seed", "evaluations", "seconds", "verdicts"),
         *("baseline", "best", "front"),
     }
-    assert (result["workload"], result["seed"], result["evaluations"]) == ("Saxpy", 3, 60)
-    assert sum(result["verdicts"].values()) == 60
+    assert (result["workload"], result["seed"], result["evaluations"]) == ("Saxpy", 3, 30)
+    assert sum(result["verdicts"].values()) == 30
     best = result["best"]
     assert best["ratio"] == best["time"] / result["baseline"]["time"] < 1
     assert best["validated"] is True
@@ -121,14 +121,14 @@ def test_run_show_export_resume(folder):
     assert "; ".join(patch.split("\n")).strip("; ") == best["patch"]
     # What comes out can go in again, and is as fast as was said.
     (folder / "again.py").write_text(PY.replace("saxpy.cu", "o.ll"))
-    again = run_json("run", "again.py", "--evals", 4, "--out", "s", cwd=folder)
+    again = run_json("run", "again.py", "--evals", 1, "--out", "s", cwd=folder)
     assert again["baseline"]["time"] == best["time"]
-    more = run_json("resume", "r", "--evals", 70, cwd=folder)
-    assert more["evaluations"] == 70
+    more = run_json("resume", "r", "--evals", 32, cwd=folder)
+    assert more["evaluations"] == 32
     assert more["best"]["time"] <= best["time"]
 
 
-SEARCH = ("--evals", 50, "--population", 8, "--seed", 5)
+SEARCH = ("--evals", 28, "--population", 8, "--set", "sweep=4", "--seed", 5)
 """A search of several generations."""
 
 
@@ -140,10 +140,9 @@ def whole(ended):
 
 @pytest.mark.slow
 def test_same_seed_same_run_with_any_number_of_workers(whole, folder):
-    for workers in (2, 3):
-        options = (*SEARCH, "--workers", workers, "--out", f"r{workers}")
-        assert essence(run_json("run", "saxpy.py", *options, cwd=folder)) == essence(whole)
-    other = run_json("run", "saxpy.py", *SEARCH[:-1], 6, "--out", "o", cwd=folder)
+    options = (*SEARCH, "--workers", 3, "--out", "r3")
+    assert essence(run_json("run", "saxpy.py", *options, cwd=folder)) == essence(whole)
+    other = run_json("run", "saxpy.py", *SEARCH[:-1], 6, "--workers", 1, "--out", "o", cwd=folder)
     assert essence(other) != essence(whole)
 
 
@@ -168,7 +167,7 @@ def wait_for_evaluations(count, folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [-1, 0, 30])
+@pytest.mark.parametrize("count", [-1, 0, 18])
 def test_killed_and_resumed_is_as_if_never_stopped(whole, folder, count):
     process = start("run", "saxpy.py", *SEARCH, "--out", "cut", cwd=folder)
     wait_for_evaluations(count, folder / "cut")

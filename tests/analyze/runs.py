@@ -15,7 +15,7 @@ from tests.analyze import puzzle
 PUZZLE = Location(puzzle.__name__, "Puzzle")
 
 
-def make(folder: Path, *patches: str, device="puzzle", tolerance=0.0, workers=2) -> Path:
+def make(folder: Path, *patches: str, device="puzzle", tolerance=0.0, workers=1) -> Path:
     """A run whose search asked for these patches, in one generation."""
     program = puzzle.PuzzleProgram()
     config = Config(

@@ -71,9 +71,9 @@ def test_the_same_with_any_number_of_workers_and_a_second_time(tmp_path):
     lines = ["idle", "lock a", "save 9", "idle", "twin 70", "key a", "twin 60", "save 90"] * 2
     found = [
         minimal(make(tmp_path / f"r{workers}", edits(*lines)), workers=workers)
-        for workers in (1, 2, 3)
+        for workers in (1, 3)
     ]
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
     assert minimal(tmp_path / "r1") == found[0]
 
 

@@ -22,3 +22,11 @@ def save_files(page: Path, folder: Path) -> None:
             path = folder / named[1]
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(block[named.end() :])
+
+
+def shrink(workload: Path) -> None:
+    """Make the cases of a workload small: how it is used, not what it computes, is looked at then."""
+    printed = workload.read_text()
+    small = re.sub(r"\d+_\d{3}\b", lambda size: str(int(size[0]) // 20), printed)
+    assert small != printed
+    workload.write_text(small)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.docs.pages import DOCS, save_files
 from tests.plugins import install, python
+from tests.small.saxpy import SAXPY
 
 PAGE = DOCS / "how-to" / "extend.md"
 SECTIONS = dict(
@@ -43,7 +44,7 @@ def test_the_search_climbs_and_goes_on_where_it_was(site):
         "-m",
         "gevolve",
         "run",
-        "tuned/hotspot",
+        SAXPY,
         "--device",
         "sim",
         "--search",
@@ -69,10 +70,8 @@ def test_the_search_climbs_and_goes_on_where_it_was(site):
 def test_the_device_is_listed_and_judges_by_its_own_measure(site):
     listed = python(site, "-m", "gevolve", "devices").stdout
     assert re.search(r"^footprint +Runs kernels on sim", listed, re.MULTILINE), listed
-    command = (
-        "-m gevolve run tuned/hotspot --device footprint --evals 24 --workers 1 --out sized --json"
-    )
-    done = python(site, *command.split())
+    options = "--device footprint --evals 12 --workers 1 --out sized --json"
+    done = python(site, "-m", "gevolve", "run", SAXPY, *options.split())
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["baseline"]["time"] == int(found["baseline"]["time"]) > 50

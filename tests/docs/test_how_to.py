@@ -3,14 +3,15 @@
 import subprocess
 import sys
 
-from tests.docs.pages import DOCS, blocks, save_files
+from tests.docs.pages import DOCS, blocks, save_files, shrink
 
 
 def test_use_from_python(tmp_path):
     save_files(DOCS / "tutorial.md", tmp_path)
+    shrink(tmp_path / "smooth.py")
     search, steps = blocks(DOCS / "how-to" / "use-from-python.md")
     for name, code in (("search.py", search), ("steps.py", steps)):
-        short = code.replace("evals=1000", "evals=60, workers=2").replace("evals=2000", "evals=70")
+        short = code.replace("evals=1000", "evals=10, workers=1").replace("evals=2000", "evals=14")
         short = short.replace("result.best.ratio, result.best.id", "result.best")
         (tmp_path / name).write_text(short)
         done = subprocess.run(

@@ -12,10 +12,10 @@ from gevolve.device.registry import open_device
 from gevolve.workload.base import SPLITS
 from gevolve.workload.error import AGREES, rough_error
 from gevolve.workload.locate import locate
-from tests.docs.pages import DOCS, save_files
+from tests.docs.pages import DOCS, save_files, shrink
 
 TUTORIAL = DOCS / "tutorial.md"
-FEWER = {"1000": "40", "5000": "60"}
+FEWER = {"1000": "20", "5000": "24"}
 """Budgets for the test in place of the printed ones; too small to find a best variant to export."""
 
 
@@ -40,6 +40,7 @@ def test_its_workload_agrees_with_its_reference(folder):
 
 @pytest.mark.slow
 def test_its_commands_run_one_after_the_other(folder):
+    shrink(folder / "smooth.py")
     commands = re.findall(r"^    gevolve (?!--help)(.+)$", TUTORIAL.read_text(), re.MULTILINE)
     assert [command.split()[0] for command in commands] == [
         "run",

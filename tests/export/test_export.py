@@ -74,7 +74,7 @@ def run(tmp_path_factory):
     (folder / "saxpy.cu").write_text(CU)
     (folder / "saxpy.py").write_text(PY)
     result = gevolve.optimize(
-        str(folder / "saxpy.py"), evals=150, seed=3, device="ptx:p100", out=folder / "run"
+        str(folder / "saxpy.py"), evals=60, seed=3, device="ptx:p100", out=folder / "run"
     )
     assert result.best is not None
     return folder / "run"
@@ -107,7 +107,7 @@ def test_the_best_comes_with_its_evidence(run, tmp_path):
     assert found.origin.artefact_sha256 == found.file.sha256
     assert (found.origin.variant, found.origin.patch) == (best.id, best.patch)
     assert found.origin.run.startswith(
-        "gevolve run saxpy.py:Saxpy --device ptx:p100 --seed 3 --evals 150"
+        "gevolve run saxpy.py:Saxpy --device ptx:p100 --seed 3 --evals 60"
     )
     assert found.evidence.validated
     assert "passed on all of its cases" in found.evidence.statement

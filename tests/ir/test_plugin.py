@@ -8,6 +8,7 @@ import pytest
 from gevolve.patch import Patch
 from tests.docs.pages import DOCS
 from tests.plugins import install, python
+from tests.small.saxpy import SAXPY
 
 PAGE = (DOCS / "how-to" / "extend.md").read_text()
 SECTION = PAGE.split("\n## An edit kind\n")[1].split("\n## ")[0]
@@ -27,8 +28,8 @@ def package(tmp_path_factory):
 
 
 def test_a_search_draws_and_judges_its_edits(package):
-    command = "-m gevolve run tuned/hotspot --device ptx:p100 --evals 24 --workers 1 --out run --set sweep=0 --json"
-    done = python(package, *command.split())
+    options = "--device sim --evals 24 --workers 1 --out run --set sweep=0 --json"
+    done = python(package, "-m", "gevolve", "run", SAXPY, *options.split())
     assert done.returncode == 0, done.stderr
     with sqlite3.connect(package / "run" / "run.sqlite") as store:
         rows = store.execute("select patch, body from variant").fetchall()

@@ -23,11 +23,9 @@ def test_what_a_tool_says():
 
 
 def test_a_deadline_ends_it_and_all_that_it_started(tmp_path):
-    script = f"sleep 600 & echo $! > {tmp_path}/pid; sleep 600"
-    began = time.monotonic()
-    with pytest.raises(tools.ToolTimeoutError, match=r"sh was not done after 0\.3 s"):
-        tools.run(["sh", "-c", script], seconds=0.3)
-    assert time.monotonic() - began < 10
+    script = f"sleep 99999 & echo $! > {tmp_path}/pid; sleep 99999"
+    with pytest.raises(tools.ToolTimeoutError, match=r"sh was not done after 1 s"):
+        tools.run(["sh", "-c", script], seconds=1.0)  # which would never end otherwise
     inner = Path("/proc", (tmp_path / "pid").read_text().strip())
     assert wait_for(lambda: not inner.exists() or "Z" in (inner / "stat").read_text().split()[2])
 
