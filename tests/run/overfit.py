@@ -1,5 +1,7 @@
 """A program whose search finds what is right only where it looks, and builds on it."""
 
+import numpy as np
+
 from gevolve.patch import Edit
 from gevolve.workload.base import Case
 from tests.analyze import puzzle
@@ -21,14 +23,30 @@ class OverfitGpu(puzzle.PuzzleGpu):
         cribs = [line for line in self.lines if line.startswith("crib")]
         self.lines = [line.replace("crib", "save") for line in self.lines]
         y = super().double(case)
-        if cribs and case.x.size not in {one.x.size for one in Overfit().cases("search")}:
+        if cribs and self.cribbed(case):
             y[0] = 0
         return y
 
+    def cribbed(self, case):
+        return case.x.size not in {one.x.size for one in Overfit().cases("search")}
+
+
+class NarrowGpu(OverfitGpu):
+    """Cribs are right wherever all numbers differ."""
+
+    def cribbed(self, case):
+        return np.unique(case.x).size < case.x.size
+
 
 class OverfitDevice(puzzle.PuzzleDevice):
+    gpu = OverfitGpu
+
     def open(self, artefact, limits, *, poison=0, check=None):
-        return OverfitGpu(artefact.decode().split("\n")[1:], self.noise)
+        return self.gpu(artefact.decode().split("\n")[1:], self.noise)
+
+
+class NarrowDevice(OverfitDevice):
+    gpu = NarrowGpu
 
 
 class Overfit(puzzle.Puzzle):
@@ -41,6 +59,13 @@ class Overfit(puzzle.Puzzle):
     def case(self, rng, size):
         count = {"search": 64, "held-out": 100, "large": 5000}[size]
         return Case(x=rng.random(count + int(rng.integers(1, 99))))
+
+
+class Narrow(Overfit):
+    """No case that is drawn as those of the search are shows what is wrong; varied ones do."""
+
+    def device(self, name):
+        return NarrowDevice()
 
 
 class Honest(Overfit):

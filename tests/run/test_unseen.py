@@ -6,7 +6,7 @@ import gevolve
 from gevolve.patch import Patch
 from gevolve.report.terminal import struck
 from gevolve.run.run import Run
-from tests.run.overfit import Honest, Overfit
+from tests.run.overfit import Honest, Narrow, Overfit
 
 
 def search(folder, workload=None, **options):
@@ -50,6 +50,20 @@ def test_an_overfitted_lineage_is_struck_and_an_honest_gain_is_found(tmp_path):
     assert not any(one <= other for one in gone for other in kept), (
         "nothing builds on what was struck"
     )
+
+
+def test_so_is_one_that_only_varied_cases_show(tmp_path):
+    result = search(tmp_path / "run", Narrow())
+    assert result.best is not None
+    assert "crib" not in result.best.patch
+    assert result.struck.why.keys() == {"wrong on early varied cases"}
+    single = [text for text in _struck(tmp_path / "run") if len(Patch.parse(text)) == 1]
+    assert single, "the edit itself was found, and what is left of its lineage lives"
+
+
+def _struck(folder):
+    with Run.open(folder) as run:
+        return run.store.last_generation().state["struck"]
 
 
 def test_with_any_number_of_workers_and_after_an_interruption_it_is_the_same_run(tmp_path):

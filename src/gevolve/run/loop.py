@@ -19,7 +19,7 @@ from gevolve.run.caveats import caveats_of
 from gevolve.run.nvcc import compare_with_nvcc
 from gevolve.run.standings import Standings
 from gevolve.run.summary import VariantSummary
-from gevolve.run.unseen import UNSEEN, try_best
+from gevolve.run.unseen import EARLY, try_best
 from gevolve.search import Problem, search_kind
 
 if TYPE_CHECKING:
@@ -162,15 +162,18 @@ class Loop:
         return not self._stop.is_set()
 
     def _try_best(self, evaluator: Evaluator, search: Search) -> bool:
-        """Try what is best now on unseen cases; returns whether time allowed it."""
+        """Try what is best now on other cases; returns whether time allowed it."""
 
-        def record(id_: int, evaluation: Evaluation) -> None:
-            self._store.add_validation(id_, UNSEEN, evaluation)
-            self.standings.validate(id_, UNSEEN, evaluation)
+        def record(id_: int, name: str, evaluation: Evaluation) -> None:
+            self._store.add_validation(id_, name, evaluation)
+            self.standings.validate(id_, name, evaluation)
 
-        if "held-out" not in self._run.workload.splits:
+        workload = self._run.workload
+        if "held-out" not in workload.splits:
             return True
-        return try_best(evaluator, self._searched, search, record, self._over)
+        # Where errors are of labels, say, varied cases take long and tell little before the end.
+        names = [name for name in EARLY if name == "unseen" or workload.compares]
+        return try_best(evaluator, self._searched, search, record, self._over, names=names)
 
     def _judge(
         self,

@@ -12,12 +12,15 @@ from gevolve.run.claim import does_less, is_gain
 from gevolve.run.findings import Findings, Interval, NvccBuild
 from gevolve.run.store import Store, StoredVariant, format_id, parse_id
 from gevolve.run.summary import Struck, UnsureTime, VariantSummary
+from gevolve.run.unseen import EARLY
 from gevolve.search import Individual, Settings, front
 from gevolve.search.individual import admit
 
 UNSURE = 3
 """At most so many variants are shown whose time cannot be known."""
 _NO_LESS = "it executes no fewer instructions, memory operations, barriers or stall cycles"
+FEW = 2
+"""Variants of so many edits are all suspected of what a larger one fails for."""
 KEPT = 0.9
 """The share of the gain that a minimal patch must keep on cases that the search never used."""
 
@@ -52,7 +55,7 @@ class Standings:
             standings.add(row.id, row.patch, row.evaluation)
         for id_, splits in store.all_validations().items():
             for split, evaluation in splits.items():
-                if split == "unseen" or not searched:
+                if split in EARLY or not searched:
                     standings.validate(id_, split, evaluation)
         if searched:
             return standings
@@ -91,14 +94,14 @@ class Standings:
         """Take note of how a variant did on other cases.
 
         One that failed leaves the front, and with it all others that compile to the same code; if
-        that was on unseen cases, also all that builds on it.
+        that was while the search went on, also all that builds on it.
         """
         self._checks.setdefault(id_, {})[split] = evaluation
         self._doubt(id_, evaluation, split)
         if evaluation.ok:
             return
         gone = self._alive.pop(id_, None)
-        if split == "unseen":
+        if split in EARLY:
             self._strike(self._admitted[id_])
         if gone is None:
             return
@@ -120,7 +123,7 @@ class Standings:
 
     @property
     def struck(self) -> list[Patch]:
-        """The patches that failed on unseen cases while the search went on."""
+        """The patches that failed on other cases while the search went on."""
         return list(self._struck)
 
     @property
@@ -151,21 +154,25 @@ class Standings:
         ]
 
     def suspects(self, split: str) -> list[tuple[int, Patch]]:
-        """The smallest variant that each struck one builds on, if it was not tried on a split.
+        """The smallest variant that each struck one builds on, of those not tried on a split yet.
 
-        Only older ones are looked at, so that it is the same ones whenever it is asked.
+        None of one that is known to fail for what a smaller one has. Only older ones are looked at, so
+        that it is the same ones whenever it is asked.
         """
         found: dict[int, Patch] = {}
         for struck, edits in self._struck.items():
+            if any(other < edits for other in self._struck.values()):
+                continue
             older = self._ids[str(struck)]
-            smaller = (
+            smaller = sorted(
                 (len(one.patch), id_)
                 for id_, one in self._alive.items()
                 if 0 < id_ < older and len(one.patch) < len(edits) and edits.issuperset(one.patch)
             )
-            _, root = min(smaller, default=(0, 0))
-            if root and split not in self._checks.get(root, ()):
-                found[root] = self._admitted[root]
+            for rank, (size, id_) in enumerate(smaller):
+                if (rank == 0 or size <= FEW) and split not in self._checks.get(id_, ()):
+                    found[id_] = self._admitted[id_]
+                    break
         return list(found.items())
 
     @property

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Split = Literal["search", "held-out", "large", "fresh", "unseen", "varied"]
 """Cases that judge every variant; that check the front; one that is large; and ones made anew.
 
-Every new best is tried on the ``unseen`` ones while the search goes on. In each of the ``varied`` ones one
-input is another than in a search case.
+In each of the ``varied`` ones one input is another than in a search case. Every new best is tried on those
+and on the ``unseen`` ones while the search goes on.
 """
 SPLITS: tuple[Split, ...] = ("search", "held-out", "large", "fresh")
 """Those that a workload may have or not."""
