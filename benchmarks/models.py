@@ -1,7 +1,8 @@
-"""What a search of the suite's models finds: faster prediction, and better training.
+"""What an evaluation of the suite's models costs, and what a search finds: faster prediction, better training.
 
-`python -m benchmarks models` needs `GEVOLVE_DATA` and takes an hour; GEVOLVE_BENCH_TIME (seconds of each
-search), GEVOLVE_BENCH_SEEDS and GEVOLVE_BENCH_MODELS (names with commas) say otherwise. Three lots of
+The costs are those of `benchmarks.stages`. `python -m benchmarks models` needs `GEVOLVE_DATA` and takes an hour;
+GEVOLVE_BENCH_TIME (seconds of each search; 0 for none), GEVOLVE_BENCH_SEEDS and GEVOLVE_BENCH_MODELS (names with commas)
+say otherwise. Three lots of
 images stand behind each line: the first chooses the variant, the second must confirm it, and the
 errors in the last columns are of a third that the search never saw: the 8,000 other test images for
 `mobilenet`, trainings from other starts and images for `2fcnet`.
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import gevolve
+from benchmarks import stages
 from gevolve.suite.datasets import cifar10
 from gevolve.suite.models.prediction import CifarPrediction
 from gevolve.suite.models.twofcnet import TwoFCNet
@@ -30,6 +32,9 @@ TURNS = 31
 
 
 def main() -> None:
+    stages.main()
+    if not TIME:
+        return
     print(f"{TIME:g} s a search, {SEEDS} seed(s); ratio is time over the unedited program's")
     print(
         f"{'model':16} {'seed':>4} {'evals':>6} {'':9} {'ratio':>6} {'error':>13} "

@@ -50,22 +50,19 @@ def channels_first(tree: Any, images: Any) -> Any:
         y = sum(p * layer["w"][i, j][:, None, None] for p, (i, j) in zip(parts, taps, strict=True))
         return y + layer["b"][:, None, None]
 
-    def group(x: Any) -> Any:
-        stem = tree["stem"]
-        x = lax.conv_general_dilated(
-            x.transpose(0, 3, 1, 2), stem["w"], (2, 2), ((1, 1), (1, 1)), None, None, NCHW
-        )
-        x = jax.nn.relu(x + stem["b"][:, None, None])
-        for block in tree["blocks"]:
-            keeps = block["narrow"]["w"].shape[1] == x.shape[1]
-            y = jax.nn.relu(dense(block["widen"], x))
-            y = jax.nn.relu(each(block["each"], y, 1 if keeps else 2))
-            y = dense(block["narrow"], y)
-            x = x + y if keeps else y
-        x = jax.nn.relu(dense(tree["head"], x)).mean((2, 3))
-        return x @ tree["out"]["w"] + tree["out"]["b"]
-
-    return lax.map(group, images)
+    stem = tree["stem"]
+    x = lax.conv_general_dilated(
+        images.transpose(0, 3, 1, 2), stem["w"], (2, 2), ((1, 1), (1, 1)), None, None, NCHW
+    )
+    x = jax.nn.relu(x + stem["b"][:, None, None])
+    for block in tree["blocks"]:
+        keeps = block["narrow"]["w"].shape[1] == x.shape[1]
+        y = jax.nn.relu(dense(block["widen"], x))
+        y = jax.nn.relu(each(block["each"], y, 1 if keeps else 2))
+        y = dense(block["narrow"], y)
+        x = x + y if keeps else y
+    x = jax.nn.relu(dense(tree["head"], x)).mean((2, 3))
+    return x @ tree["out"]["w"] + tree["out"]["b"]
 
 
 @contextmanager
@@ -102,7 +99,7 @@ def main() -> None:
         images = jax.device_put(noise.reshape(-1, size, *noise.shape[1:]))
 
         def fresh(tree: Any, images: Any, predict: Any = predict) -> Any:  # jit knows by identity
-            return predict(tree, images)
+            return lax.map(lambda group: predict(tree, group), images)
 
         with instead(**functions):
             compiled = jax.jit(fresh).lower(tree, images).compile()

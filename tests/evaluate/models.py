@@ -68,3 +68,35 @@ class UsesJax(Hostile):
 
         case = super().data(split)
         return Case(x=np.asarray(jnp.asarray(case.x) + 0), labels=case.labels)
+
+
+class PartedProgram(HostileProgram):
+    """An edit ``other NAME`` puts another operation in the place of the honest one."""
+
+    kinds = ("other",)
+    digest = "parted"
+
+    def apply(self, patch: Patch) -> Variant:
+        text = self.text
+        for edit in patch:
+            text = text.replace("stablehlo.add", f"stablehlo.{edit.args[0]}")
+        return Variant(patch, text)
+
+
+class Parted(Hostile):
+    """Forty parts of four numbers each, of which almost all tell a sum from anything else."""
+
+    in_parts = ("x", "labels")
+
+    def load(self):
+        return PartedProgram()
+
+    def restore(self, text):
+        return PartedProgram()
+
+    def data(self, split):
+        x = np.linspace(0, 1, 160, dtype=np.float32).reshape(40, 4)
+        return Case(x=x, labels=2 * x)
+
+    def error(self, outputs, data):
+        return float(np.mean(np.abs(outputs - data.labels) > 0.05))

@@ -66,3 +66,17 @@ def test_a_worker_that_computes_with_jax_is_refused():
         Pool(Location(FILE, "UsesJax"), device="xla:cpu") as evaluator,
     ):
         evaluator.prepare()
+
+
+def test_a_case_in_parts_is_left_as_soon_as_it_cannot_pass():
+    with Pool(Location(FILE, "Parted"), device="xla:cpu", workers=1) as evaluator:
+        unedited = evaluator.prepare().evaluation
+        for operation in ("maximum", "subtract", "add"):
+            evaluator.submit(operation, patch("other", operation))
+        found = dict(evaluator.results())
+    assert (unedited.error, found["add"].error) == (0, 0)
+    assert found["add"].time == unedited.time  # of all forty parts
+    assert found["subtract"].verdict.value == found["maximum"].verdict.value == "wrong"
+    assert "of 40 parts" in found["subtract"].detail
+    count = int(found["subtract"].detail.split(" on ")[1].split()[0])
+    assert count <= 4, found["subtract"].detail

@@ -159,3 +159,65 @@ def test_goes_on_from_any_state(seed):
 
 def test_joined_has_each_edit_once():
     assert joined(patch(1, 2), patch(2, 3)) == patch(1, 2, 3)
+
+
+class Training(World):
+    """Each edit saves some time and some error, alone; the error starts at 0.1."""
+
+    def judge(self, one):
+        found = super().judge(one)
+        numbers = {int(e.args[0]) for e in one}
+        error = 0.1 - sum(self.errors.get(number, 0.0) for number in numbers)
+        if found is None or error > 0.12:
+            return None
+        return Individual(one, found.evaluation, found.time, error)
+
+
+def test_gains_in_error_are_joined_first_those_that_cost_no_time():
+    world = Training(
+        {0: 0, 1: 0, 2: -5, 3: 9, 4: -80, 5: 0},
+        errors={0: 0.03, 1: 0.01, 2: 0.02, 4: 0.03, 5: 0.001},
+    )
+    opening = Opening([patch(n) for n in range(6)], world.judge(Patch()), 8, luck=0.002)
+    asked: dict[str, list[Patch]] = {}
+    while not opening.over:
+        patches, stage = opening.ask(), opening._stage
+        asked.setdefault(stage, []).extend(patches)
+        opening.tell(patches, [world.judge(one) for one in patches])
+    numbers = {stage: {int(e.args[0]) for one in of for e in one} for stage, of in asked.items()}
+    assert numbers["better"] == {0, 1}
+    assert patch(0, 1) in asked["better"]
+    assert numbers["dearer"] == {0, 1, 2}  # 4 takes too much time, 5 may be luck
+    assert patch(0, 1, 2) in asked["dearer"]
+    assert best(opening) == {3}
+    assert {e.args[0] for e in opening.winners} == {"0", "1", "2", "3", "4"}
+
+
+def test_kinds_that_only_gain_in_error_are_not_given_up():
+    def one(kind, n):
+        return Patch((Edit(kind, (str(n),), 1),))
+
+    start = Training({}).judge(Patch())
+    opening = Opening([one("rate", n) for n in range(40)], start, 8, 40)
+    tried = 0
+    while opening._stage == "single":
+        asked = opening.ask()
+        tried += len(asked)
+        opening.tell(asked, [Individual(p, start.evaluation, START, 0.09) for p in asked])
+    assert tried == 40
+
+
+def test_a_state_in_the_middle_of_gains_in_error_goes_on_alike():
+    world = Training(dict.fromkeys(range(6), 0), errors=dict.fromkeys(range(6), 0.01))
+    patches = [patch(n) for n in range(6)]
+    whole = Opening(patches, world.judge(Patch()), 4)
+    asked: list[Patch] = []
+    while not whole.over:
+        again = Opening(patches, world.judge(Patch()), 4).resume(
+            whole.state(), {frozenset(one) for one in asked}
+        )
+        now = whole.ask()
+        assert again.ask() == now
+        asked += now
+        whole.tell(now, [world.judge(one) for one in now])
+    assert len(asked) > 8

@@ -234,6 +234,9 @@ class Device(ABC):
     sees_empty: bool = True
     """Whether a program can see memory that nothing has written; if not, a search tries one pattern."""
 
+    sketches: bool = False
+    """Whether it can compile in haste what then runs slowly, for a first look at outputs (`open_sketch`)."""
+
     writes: tuple[str, ...] = ()
     """Files and folders that its driver writes to; a child that runs variants can write to no other."""
     sockets: Sockets = "none"
@@ -323,6 +326,20 @@ class Device(ABC):
 
     def use(self, machine: dict[str, float]) -> None:  # noqa: B027  (optional)
         """Go by what `calibrate` gave where the run began; without anything by defaults."""
+
+    def prepare_sketch(self, artefact: bytes) -> None:
+        """As `prepare`, in haste: `open_sketch`, `fingerprint` and `modelled` need no more."""
+        self.prepare(artefact, ())
+
+    def open_sketch(self, artefact: bytes, limits: Limits) -> Any:
+        """As `open`, for code that was compiled in haste; outputs are the same up to rounding."""
+        return self.open(artefact, limits)
+
+    def hasten(self) -> None:  # noqa: B027  (optional)
+        """From now on compile what has a modelled time sooner, if only its outputs are wanted of the code.
+
+        Modelled times and outputs must stay what they are.
+        """
 
     def modelled(self, artefact: bytes) -> float | None:  # noqa: ARG002  (for subclasses)
         """The time of one run, worked out from the code of a prepared artefact.

@@ -213,6 +213,10 @@ class CaseRun(msgspec.Struct, frozen=True):
     """One of the device's checks."""
     timed: bool = True
     """Whether the time is wanted too."""
+    parts: tuple[int, ...] = ()
+    """The parts of the case that are run, in this order; all of them if empty."""
+    sketch: bool = False
+    """Whether code that was compiled in haste will do (`Device.sketches`)."""
 
 
 class Assignment(msgspec.Struct, frozen=True):

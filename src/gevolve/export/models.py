@@ -30,7 +30,7 @@ def jax(source: Source) -> Made:
         workload: Any = source.run.workload if source.run else None
         function = workload.program() if workload else None
         if callable(function):
-            trees = {"source": function, "arguments": workload.arguments(workload.data("search"))}
+            trees = {"source": function, "arguments": workload.example()}
     except Exception as error:  # noqa: BLE001  (host code may raise anything; flat arrays always work)
         made.notes.append(
             f"it takes flat arrays, since its workload cannot be read: {one_line(error)}"

@@ -44,6 +44,8 @@ from gevolve.search.state import read_state
 
 TRIES = 20
 """How often a child that was judged before is changed again before it is given up."""
+LUCK = 0.1
+"""A gain in error up to this part of what may be lost is not looked for in the opening: it may be luck."""
 
 
 class State(msgspec.Struct, frozen=True):
@@ -281,7 +283,8 @@ class Nsga2Search(Search):
         """The opening: what the program offers of these kinds, as far as the settings allow."""
         most = self._settings.sweep
         patches = self._program.sweep(kinds, self._profile) if most else []
-        return Opening(patches, self._unedited, self._settings.population, most)
+        luck = LUCK * max(0.0, self._settings.bound - self._unedited.error)
+        return Opening(patches, self._unedited, self._settings.population, most, luck)
 
     def _breed(self) -> list[Birth]:
         """The next generation: fresh variants where the population has gaps, else children."""

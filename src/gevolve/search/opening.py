@@ -2,11 +2,14 @@
 
 A program knows which patches are worth trying before anything random (`Program.sweep`). Each is judged
 alone, those of the kinds that have paid most often first; a kind of which many were tried and none paid is
-given up. What is faster than the unedited program is then joined, by two kinds of rounds in turns. In the first
-every other winner is added to the best so far alone, and those that do not pay are left out. In the second
-the best of those that do are added together: the first, the first two, four and so on up to all, so that one
-that clashes with others costs half of what follows it, not all. Exact winners are joined first; then those
-are added that have an error which the tolerance allows.
+given up. What paid is then joined, by two kinds of rounds in turns. In the first every other winner is added to the
+best so far alone, and those that do not pay are left out. In the second the best of those that do are added
+together: the first, the first two, four and so on up to all, so that one that clashes with others costs half of
+what follows it, not all.
+
+Both objectives pay. What has less error than the unedited program, as a training may have, is joined for the least
+error: first what takes no more time, then what takes a little. Then what is faster is joined for the least time:
+first the exact winners, then those with an error that the tolerance allows.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -21,8 +24,16 @@ MOST_JOINED = 48
 """Of the winners, this many are joined: each may cost an evaluation in every second round."""
 HOPELESS = 16
 """A kind is given up when so many of it were tried and none paid."""
-Stage = Literal["single", "exact", "loose", "over"]
-_NEXT: dict[Stage, Stage] = {"single": "exact", "exact": "loose", "loose": "over"}
+DEAR = 1.25
+"""What has less error is joined if it takes no more than this many times the unedited program's time."""
+Stage = Literal["single", "better", "dearer", "exact", "loose", "over"]
+_NEXT: dict[Stage, Stage] = {
+    "single": "better",
+    "better": "dearer",
+    "dearer": "exact",
+    "exact": "loose",
+    "loose": "over",
+}
 
 
 class OpeningState(msgspec.Struct, frozen=True):
@@ -41,9 +52,17 @@ class Opening:
     """Asks for patches and is told what became of them, until it has nothing left to try."""
 
     def __init__(
-        self, patches: Sequence[Patch], unedited: Individual, size: int, most: int | None = None
+        self,
+        patches: Sequence[Patch],
+        unedited: Individual,
+        size: int,
+        most: int | None = None,
+        luck: float = 0.0,
     ) -> None:
-        """Try these patches, the best bets first, `size` of them at a time and `most` in all."""
+        """Try these patches, the best bets first, `size` of them at a time and `most` in all.
+
+        An error that is less than the unedited program's by no more than `luck` says nothing.
+        """
         self._patches: dict[str, list[Patch]] = {}
         for patch in dict.fromkeys(patches):
             if patch.edits:
@@ -51,6 +70,8 @@ class Opening:
         self._size = size
         self._most = len(patches) if most is None else most
         self._unedited = unedited.time
+        self._error = unedited.error
+        self._luck = luck
         self._seen: set[frozenset[Edit]] = {frozenset()}
         self._stage: Stage = "single"
         self._tried = 0
@@ -58,7 +79,7 @@ class Opening:
         """How many patches of each kind were tried, and how many of them paid."""
         self._best: tuple[float, Patch] = (unedited.time, Patch())
         self._winners: list[tuple[float, float, Patch]] = []
-        """What was faster than the unedited program: time, error and patch."""
+        """What was faster than the unedited program, or had less error: time, error and patch."""
         self._pool: list[Patch] = []
         """Winners that may still be added to the best, in order of their gain."""
         self._alone = True
@@ -72,7 +93,7 @@ class Opening:
 
     @property
     def winners(self) -> list[Edit]:
-        """The edits of all that was faster than the unedited program, each once."""
+        """The edits of all that was faster than the unedited program, or had less error, each once."""
         return list(dict.fromkeys(edit for *_, patch in self._winners for edit in patch))
 
     def ask(self) -> list[Patch]:
@@ -88,10 +109,10 @@ class Opening:
         self._seen.update(map(frozenset, patches))
         good = [one for one in judged if one is not None]
         if self._stage == "single":
-            faster = [one for one in good if one.time < self._unedited]
-            self._winners += [(one.time, one.error, one.patch) for one in faster]
+            won = [one for one in good if one.time < self._unedited or self._better(one.error)]
+            self._winners += [(one.time, one.error, one.patch) for one in won]
             self._tried += len(patches)
-            paid = {one.patch for one in faster}
+            paid = {one.patch for one in won}
             for patch in patches:
                 count, wins = self._record.get(_kind(patch), (0, 0))
                 self._record[_kind(patch)] = count + 1, wins + (patch in paid)
@@ -109,7 +130,7 @@ class Opening:
         self._winners = [one for one in self._winners if not edits <= frozenset(one[2])]
         self._pool = [patch for patch in self._pool if not edits <= frozenset(patch)]
         if edits <= frozenset(self._best[1]):
-            self._best = (self._unedited, Patch())
+            self._best = self._nothing
         self._settle()
 
     def _candidates(self) -> Iterator[Patch]:
@@ -147,17 +168,21 @@ class Opening:
         return [*(1 << n for n in range(count.bit_length()) if 1 << n < count), *([count][:count])]
 
     def _keep(self, good: Sequence[Individual]) -> None:
-        """Go on from the fastest of a round."""
-        time, best = self._best
-        faster = {frozenset(one.patch): one for one in good if one.time < time}
-        if faster:
-            first = min(faster.values(), key=lambda one: (one.time, len(one.patch), str(one.patch)))
-            self._best = (first.time, first.patch)
+        """Go on from the best of a round."""
+        reached, best = self._best
+        values = {
+            frozenset(one.patch): (self._value(one.time, one.error), one.patch)
+            for one in good
+            if self._allows(one.time)
+        }
+        gains = {key: one for key, one in values.items() if one[0] < reached}
+        if gains:
+            self._best = min(gains.values(), key=lambda one: (one[0], len(one[1]), str(one[1])))
         if self._alone:
             paid = {
-                patch: faster[key].time
+                patch: gains[key][0]
                 for patch in self._pool
-                if (key := frozenset(joined(best, patch))) in faster
+                if (key := frozenset(joined(best, patch))) in gains
             }
             self._pool = sorted(paid, key=lambda patch: (paid[patch], str(patch)))
         added = frozenset(self._best[1])
@@ -172,18 +197,47 @@ class Opening:
                 continue
             self._stage = _NEXT[self._stage]
             self._alone = True
+            if self._stage in ("better", "exact"):  # with another objective
+                self._best = self._nothing
             self._pool = self._fresh_pool() if not self.over else []
 
     def _fresh_pool(self) -> list[Patch]:
-        """The winners to be joined in this stage; the fastest is the first best if there is none."""
-        exact = self._stage == "exact"
+        """The winners to be joined in this stage; the first of them is the best if there is none."""
         order = sorted(
-            (winner for winner in self._winners if (winner[1] == 0) is exact),
-            key=lambda winner: (winner[0], len(winner[2]), str(winner[2])),
+            (winner for winner in self._winners if self._belongs(*winner[:2])),
+            key=lambda winner: (self._value(*winner[:2]), len(winner[2]), str(winner[2])),
         )
         if order and not self._best[1].edits:
-            self._best = (order[0][0], order[0][2])
+            self._best = (self._value(*order[0][:2]), order[0][2])
         return [patch for *_, patch in order][:MOST_JOINED]
+
+    def _belongs(self, time: float, error: float) -> bool:
+        """Whether a winner is joined in this stage."""
+        if self._accurate:
+            dearer = self._stage == "dearer"
+            return self._better(error) and (time > self._unedited) is dearer and self._allows(time)
+        return time < self._unedited and (error == 0) is (self._stage == "exact")
+
+    def _better(self, error: float) -> bool:
+        return error < self._error - self._luck
+
+    def _allows(self, time: float) -> bool:
+        """Whether this stage may take so much time; without a gain in error it is the objective itself."""
+        most = {"better": 1.0, "dearer": DEAR}.get(self._stage)
+        return most is None or time <= most * self._unedited
+
+    @property
+    def _accurate(self) -> bool:
+        """Whether the least error is looked for, not the least time."""
+        return self._stage in ("better", "dearer")
+
+    @property
+    def _nothing(self) -> tuple[float, Patch]:
+        """The unedited program as the best, by the objective of this stage."""
+        return (self._error if self._accurate else self._unedited), Patch()
+
+    def _value(self, time: float, error: float) -> float:
+        return error if self._accurate else time
 
     def state(self) -> OpeningState:
         """All that the next `ask` depends on besides what was asked for."""

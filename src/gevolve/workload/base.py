@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from gevolve.device.base import Device
     from gevolve.program import Program
@@ -119,6 +119,20 @@ class Workload:
         Where `want` is finite, so is `got`: anything else has been rejected before.
         """
         raise NotImplementedError
+
+    def parts(self, case: Case) -> int:  # noqa: ARG002  (for subclasses)
+        """How many parts a case has, each of which can be run and measured alone."""
+        return 1
+
+    def some(self, case: Case, parts: Sequence[int]) -> Case:  # noqa: ARG002  (for subclasses)
+        """A case of these parts only, in this order."""
+        return case
+
+    def measure_parts(
+        self, got: Mapping[str, Array], want: Mapping[str, Array], case: Case
+    ) -> list[float]:
+        """How wrong the outputs of each part are; `measure` gives the mean."""
+        return [self.measure(got, want, case)]
 
     @property
     def elementwise(self) -> bool:

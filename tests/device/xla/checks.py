@@ -52,6 +52,44 @@ def a_program_runs(device):
 
 
 @check
+def what_is_compiled_in_haste_is_the_same_program(device):
+    """Its fingerprint, its modelled time and what it gives do not depend on how well it is compiled."""
+    body = "%r = stablehlo.exponential %a : tensor<3x4xf32>\n%s = stablehlo.add %r, %b : tensor<3x4xf32>"
+    artefact = device.build(program(f"{body}\nreturn %s : tensor<3x4xf32>"))
+    hasty, other = Xla("cpu"), Xla("cpu")
+    hasty.hasten()
+    hasty.prepare_sketch(artefact)
+    assert hasty.sketches
+    assert not hasty._compiled  # neither needs more
+    assert hasty.fingerprint(artefact)
+    first = hasty.modelled(artefact)
+    (sketched,) = hasty.open_sketch(artefact, Limits())(X, X)
+    assert not hasty._compiled
+    (soon,) = hasty.open(artefact, Limits())(X, X)
+    (full,) = device.open(artefact, Limits())(X, X)
+    assert np.allclose(sketched, full, rtol=1e-6)
+    assert np.allclose(soon, full, rtol=1e-6)
+    assert first == device.modelled(artefact)
+    other.hasten()
+    other.prepare(artefact, ())
+    assert other.modelled(artefact) == first
+    assert other.fingerprint(artefact) == hasty.fingerprint(artefact)
+
+
+@check
+def fixed_arrays_are_compared_once_and_others_always(device):
+    run = device.open(device.build(SUM), Limits())
+    fixed, moving = X.copy(), X.copy()
+    fixed.setflags(write=False)
+    for step in range(3):
+        moving += 1
+        (got,) = run(fixed, moving)
+        assert np.array_equal(got, 2 * X + 1 + step)
+    fixed = fixed + 5  # another array in its place
+    assert np.array_equal(run(fixed, moving)[0], 2 * X + 8)
+
+
+@check
 def several_results_come_in_order(device):
     text = program(
         "%r = stablehlo.add %a, %b : tensor<3x4xf32>\n%z = stablehlo.constant dense<7> : tensor<i32>\n"

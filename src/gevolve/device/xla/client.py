@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gevolve.device.base import Array, Stopped
+from gevolve.device.xla.levels import FULL, Level
 from gevolve.errors import DeviceError, SourceError
 from gevolve.ir.stablehlo.mlir import parse
 from gevolve.ir.stablehlo.signature import Signature, signature_of
@@ -69,10 +70,12 @@ class Client:
         self._device = devices[index]
         self._clock = time.process_time if platform == "cpu" else time.perf_counter
 
-    def compile(self, artefact: bytes) -> CompiledProgram:
+    def compile(self, artefact: bytes, level: Level = FULL) -> CompiledProgram:
         """Compile an artefact; raises `SourceError` with XLA's message if it fails."""
         options = _backend.get_compile_options(
-            num_replicas=1, num_partitions=1, env_options_overrides=_OPTIONS
+            num_replicas=1,
+            num_partitions=1,
+            env_options_overrides=_OPTIONS | level,
         )
         try:
             signature = signature_of(parse(artefact))

@@ -30,15 +30,22 @@ class Uploads:
     def __init__(self) -> None:
         self._kept: dict[int, tuple[Array, Any]] = {}
         """By position: a copy of the array, and the device's buffer for it."""
+        self._fixed: dict[int, Array] = {}
+        """By position: the last array that was compared, if it cannot be written to."""
 
     def get(self, position: int, array: Array, client: Client) -> Any:
         """The device's buffer for an argument."""
         kept = self._kept.get(position)
         # A program that takes over the memory of an argument leaves a buffer that is deleted.
-        if kept is None or kept[1].is_deleted() or not _same(kept[0], array):
+        seen = self._fixed.get(position) is array
+        if kept is None or kept[1].is_deleted() or not (seen or _same(kept[0], array)):
             copy = np.array(array, order="C")
             copy.setflags(write=False)
             kept = self._kept[position] = copy, client.upload(copy)
+        if not array.flags.writeable:
+            self._fixed[position] = array
+        else:
+            self._fixed.pop(position, None)
         return kept[1]
 
 

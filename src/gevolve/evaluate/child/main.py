@@ -116,6 +116,8 @@ def serve(channel: Channel, problem: Problem, comparison: Comparison) -> None:
     gc.enable()
     fork_seconds = channel.fork_seconds
     device = problem.device
+    if comparison.modelled:
+        device.hasten()
     while True:
         assignment = channel.assignment()
         stopwatch = Stopwatch()
@@ -124,7 +126,10 @@ def serve(channel: Channel, problem: Problem, comparison: Comparison) -> None:
         with _failures_reported(channel, stopwatch, problem.workload), suppress(StoppedByWorker):
             with stopwatch("compile"):
                 device.keep(comparison.unedited)
-                device.prepare(assignment.artefact, ())
+                if any(run.sketch for run in assignment.runs):
+                    device.prepare_sketch(assignment.artefact)
+                else:
+                    device.prepare(assignment.artefact, ())
                 fingerprint = device.fingerprint(assignment.artefact)
             channel.send(Prepared(fingerprint, stopwatch.take()))
             # What nobody judged before is compiled when the first run is wanted.
@@ -171,12 +176,18 @@ def _run(
     comparison: Comparison,
 ) -> None:
     """Run one case, send the outputs and, if the worker still wants it, the time."""
-    device = problem.device
+    device, workload, case = problem.device, problem.workload, problem.cases[run.case]
+    whole = workload.parts(case) / len(run.parts) if run.parts else 1.0
     with stopwatch("open"):
-        handle: Handle = device.open(artefact, run.limits, poison=run.poison, check=run.check)
+        handle: Handle = (
+            device.open_sketch(artefact, run.limits)
+            if run.sketch
+            else device.open(artefact, run.limits, poison=run.poison, check=run.check)
+        )
     with closing(handle):
         with stopwatch("check" if run.check else "run"):
-            named = named_arrays(problem.workload.run(handle, problem.cases[run.case]))
+            some = workload.some(case, run.parts) if run.parts else case
+            named = named_arrays(workload.run(handle, some))
             usage = handle.usage(timed=False)
         headers = [Header.of(name, array) for name, array in named.items()]
         channel.send(Ran(headers, usage, stopwatch.take()), list(named.values()))
@@ -188,7 +199,7 @@ def _run(
                 used = handle.usage()
             channel.send(Timed(used.time, stopwatch.take(), estimate=used.estimate, work=used.work))
             return
-        launches = handle.usage().launches
+        launches = whole * handle.usage().launches
     with stopwatch("run"):
         time = _modelled(device, artefact, comparison)
     if time is not None:

@@ -178,13 +178,24 @@ def measure_error(
     where: str,
 ) -> float:
     """The error of the outputs of a case, after non-finite outputs were rejected."""
+    return measure_errors(got, want, lambda g, w: [measure(g, w)], where)[0]
+
+
+def measure_errors(
+    got: Mapping[str, Array],
+    want: Mapping[str, Array],
+    measure: Callable[[Mapping[str, Array], Mapping[str, Array]], Sequence[float]],
+    where: str,
+) -> list[float]:
+    """The errors of the parts of a case, after non-finite outputs were rejected."""
     pairs = {
         name: _finite(array, want[name], f"{where}: output {name}") for name, array in got.items()
     }
     try:
-        return float(
-            measure({n: pair[0] for n, pair in pairs.items()}, {n: p[1] for n, p in pairs.items()})
+        errors = measure(
+            {n: pair[0] for n, pair in pairs.items()}, {n: p[1] for n, p in pairs.items()}
         )
+        return [float(error) for error in errors]
     except Exception as raised:
         raise Fault(Verdict.CRASH, f"{where}: error() raised {one_line(raised)}") from raised
 

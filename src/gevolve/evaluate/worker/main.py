@@ -28,11 +28,12 @@ from gevolve.evaluate.protocol import (
     frame,
 )
 from gevolve.evaluate.verdict import Evaluation, killed_often
+from gevolve.evaluate.worker.sample import MANY
 from gevolve.evaluate.worker.screen import screened
 from gevolve.evaluate.worker.trial import Trial
 from gevolve.patch import Patch
 from gevolve.system import linux
-from gevolve.workload.base import Case, Split
+from gevolve.workload.base import Case, Split, Workload
 from gevolve.workload.examine import make_cases
 from gevolve.workload.vary import assumptions, varied, with_rows_permuted
 
@@ -109,8 +110,10 @@ class Worker:
 
     def _varied_cases(self) -> list[Case]:
         """A search case, and others in which one input is another, that the unedited program can take."""
-        workload, search = self._workload, self._cases("search")
-        known = [*search, *(self._cases("held-out") if "held-out" in workload.splits else ())]
+        workload = self._workload
+        search = [_first(workload, case) for case in self._cases("search")]
+        held_out = self._cases("held-out") if "held-out" in workload.splits else ()
+        known = [*search, *(_first(workload, case) for case in held_out)]
         candidates: list[Case] = [*varied(known, workload.varied_inputs(known[0]))]
         if not workload.compares:
             candidates = [*with_rows_permuted(search[0]), *candidates]
@@ -119,6 +122,11 @@ class Worker:
 
     def _cases(self, split: Split) -> list[Case]:
         return make_cases(self._workload, split, self._start.draw)
+
+
+def _first(workload: Workload, case: Case) -> Case:
+    """The case itself; of one in a few parts, each of which is a whole training, the first."""
+    return workload.some(case, [0]) if 1 < workload.parts(case) < MANY else case
 
 
 def serve(main: socket.socket) -> None:

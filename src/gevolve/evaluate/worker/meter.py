@@ -55,11 +55,15 @@ class Meter:
                 return False
         return True
 
+    def excused(self, error: float, got: Mapping[str, Array], want: Mapping[str, Array]) -> float:
+        """The workload's own error; what is within the rounding is above it where whole numbers differ."""
+        excused = not 0 < error <= self.rounding or not _whole_differ(got, want)
+        return error if excused else _ABOVE * self.rounding
+
     def _measure(self, case: int, got: Mapping[str, Array], want: Mapping[str, Array]) -> float:
         if not self.rulers:
             error = self.problem.workload.measure(got, want, self.problem.cases[case])
-            excused = not 0 < error <= self.rounding or not _whole_differ(got, want)
-            return error if excused else _ABOVE * self.rounding
+            return self.excused(error, got, want)
         rulers = self.rulers[case]
         return float(np.max([self._one(got[name], want[name], rulers[name]) for name in got]))
 

@@ -1,20 +1,23 @@
 """The runs that a variant has to make on a split, in the order that finds faults soonest."""
 
 from gevolve.device.base import Device
+from gevolve.evaluate.child.main import Problem
 from gevolve.evaluate.protocol import CaseRun
+from gevolve.evaluate.worker import growing
 from gevolve.evaluate.worker.baseline import Unedited
 from gevolve.evaluate.worker.checks import REPORTED
 from gevolve.workload.base import Split
 
 
-def runs(device: Device, split: Split, unedited: Unedited) -> list[CaseRun]:
+def runs(problem: Problem, split: Split, unedited: Unedited) -> list[CaseRun]:
     """Each case, watched, and with other poisons; then in other orders of threads.
 
-    A check comes before another poison, because it tells what is wrong and where.
+    A check comes before another poison, because it tells what is wrong and where. A case in parts is run
+    portion by portion, and its time is asked for when all of it was right.
     """
-    plan: list[CaseRun] = []
+    device, plan = problem.device, list[CaseRun]()
     for case, expected in enumerate(unedited.expected):
-        plan.append(CaseRun(case, expected.limits))
+        plan += growing.planned(problem, split, case, expected.limits)
         plan += unedited.checks.runs(case, first=True)
         for poison in range(1, _poisons(device, split, unedited, case)):
             timed = (

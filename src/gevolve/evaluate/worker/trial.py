@@ -39,9 +39,10 @@ from gevolve.evaluate.stopwatch import Stopwatch
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.evaluate.worker import dependence, judge
 from gevolve.evaluate.worker.baseline import BaselineRun
+from gevolve.evaluate.worker.growing import Growing, unedited_errors
 from gevolve.evaluate.worker.plan import runs
 from gevolve.patch import Patch
-from gevolve.workload.base import Split
+from gevolve.workload.base import Array, Split
 
 _UNTIMED: tuple[Split, ...] = ("unseen", "varied")
 """Splits that only say whether a variant is right."""
@@ -73,7 +74,9 @@ class Trial:
         baseline = BaselineRun(problem, self._runner, seconds=self._deadline, main=main)
         self._unedited = baseline.learn(artefact, split)
         self._expected = self._unedited.expected
-        self._plan = runs(problem.device, split, self._unedited)
+        self._plan = runs(problem, split, self._unedited)
+        parted = any(run.parts for run in self._plan)
+        self._by_part = unedited_errors(problem, self._unedited) if parted else []
         if split in _UNTIMED:
             self._plan = [msgspec.structs.replace(run, timed=False) for run in self._plan]
         gc.collect()
@@ -234,6 +237,7 @@ class Trial:
         work: dict[int, tuple[float, ...]] = {}
         worst = off = spread = 0.0
         checks, doubts, unsure = self._unedited.checks, set[str](), ""
+        grown: dict[tuple[int, bool], Growing] = {}
         for run in self._plan:
             if run.check:
                 if checks.skips(run.check, self._total(times), self._par, doubts, run.case):
@@ -249,7 +253,7 @@ class Trial:
             ran = child.expect(Ran)
             stopwatch.add(ran.seconds)
             with stopwatch("judge"):
-                error, share = self._judge(child, ran, run)
+                error, share = self._judge(child, ran, run, grown)
                 worst, off = max(worst, error), max(off, share)
             if run.timed:
                 child.go()
@@ -281,22 +285,28 @@ class Trial:
     def _where(self, case: int) -> str:
         return f"case {case}{self._notes[case]}"
 
-    def _judge(self, child: Child, ran: Ran, run: CaseRun) -> tuple[float, float]:
+    def _judge(
+        self, child: Child, ran: Ran, run: CaseRun, grown: dict[tuple[int, bool], Growing]
+    ) -> tuple[float, float]:
         """The error of one run, and the share of elements that are off; raises `Fault` for worse."""
-        case = run.case
+        case, off = run.case, 0.0
         expected = self._expected[case]
         where = self._where(case)
-        judge.check_headers(ran.outputs, expected.headers, where)
-        got, first = expected.outputs[min(run.poison, 1)], expected.outputs[0]
-        got.fill(child.fill)
-        error = off = 0.0
-        if not run.poison:
-            error = self._unedited.meter.error(case, got.arrays, expected.want, where)
-        elif self._unedited.exact:
-            judge.check_same(first.arrays, got.arrays, where)
+        got = expected.outputs[min(run.poison, 1)]
+        if run.parts:
+            parts = grown.setdefault(
+                (case, run.sketch),
+                Growing(self._problem, case, self._by_part[case], self._tolerance),
+            )
+            parts.take(child, ran, run.parts, got, expected.want, where)
+            found = parts.error
+            if found is None or run.sketch:  # there is more of it to run
+                return 0.0, 0.0
+            error = self._unedited.meter.excused(found, got.arrays, expected.want)
         else:
-            near = self._unedited.meter.near(case, got.arrays, first.arrays, where)
-            judge.check_near(near, where)
+            judge.check_headers(ran.outputs, expected.headers, where)
+            got.fill(child.fill)
+            error = self._compare(run, got.arrays, where)
         judge.check_inputs(ran.usage.changed, expected.changed, where)
         if case and self._follows and not run.poison:
             errors = {0: self._follows[1], case: error}
@@ -308,6 +318,18 @@ class Trial:
         if error > self._unedited.meter.rounding:
             off = judge.share_off(got.arrays, expected.want)
         return error, off
+
+    def _compare(self, run: CaseRun, got: Mapping[str, Array], where: str) -> float:
+        """The error of a whole case; what another poison gives must be what the first gave."""
+        expected, meter = self._expected[run.case], self._unedited.meter
+        first = expected.outputs[0].arrays
+        if not run.poison:
+            return meter.error(run.case, got, expected.want, where)
+        if self._unedited.exact:
+            judge.check_same(first, got, where)
+        else:
+            judge.check_near(meter.near(run.case, got, first, where), where)
+        return 0.0
 
     def _unedited_errors(self) -> tuple[list[float], float] | None:
         """The unedited program's errors by case, if they are not differences from it."""

@@ -11,7 +11,7 @@ from gevolve.ir.stablehlo.mlir import bytecode, complaint, ir, module_of, parse,
 from gevolve.ir.stablehlo.origins import origins_from_comments
 from gevolve.ir.stablehlo.program import StablehloProgram
 from gevolve.ir.stablehlo.source import read, tidy
-from gevolve.ir.stablehlo.tree import flatten, unflatten
+from gevolve.ir.stablehlo.tree import flatten, unflatten, unflattener
 from gevolve.system.limited import limited
 
 if TYPE_CHECKING:
@@ -64,4 +64,5 @@ __all__ = [
     "load",
     "restore",
     "unflatten",
+    "unflattener",
 ]

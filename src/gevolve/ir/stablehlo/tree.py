@@ -37,10 +37,16 @@ def flatten(arguments: Sequence[Any], source: Any = None) -> list[Array]:
 
 def unflatten(results: Sequence[Any], source: Any, arguments: Sequence[Any]) -> Any:
     """The results in the form that the source gives them: for a file one array, or a tuple."""
+    return unflattener(source, arguments)(results)
+
+
+def unflattener(source: Any, arguments: Sequence[Any]) -> Callable[[Sequence[Any]], Any]:
+    """As `unflatten`, for many results of the same form."""
     if isinstance(source, str | Path):
-        return results[0] if len(results) == 1 else tuple(results)
+        return lambda results: results[0] if len(results) == 1 else tuple(results)
     leaves, structure = tree_util.tree_flatten(tuple(map(shapes_of, arguments)))
-    return tree_util.tree_unflatten(_results(source, structure, tuple(leaves)), results)
+    form = _results(source, structure, tuple(leaves))
+    return lambda results: tree_util.tree_unflatten(form, results)
 
 
 def shapes_of(argument: Any) -> Any:

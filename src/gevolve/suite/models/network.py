@@ -6,7 +6,7 @@ poor choice; `docs/explanation/suite-models.md` has the measurements:
 - a depthwise convolution is nine shifted products (XLA's grouped convolution takes many times as
   long), and a pointwise convolution is a matrix product;
 - normalisation is folded into the weights;
-- images go through in small groups, one after the other, which stay in the cache.
+- images go through in small groups, which stay in the cache.
 """
 
 from typing import Any
@@ -21,15 +21,7 @@ Tree = dict[str, Any]
 
 
 def predict(weights: Tree, images: Any) -> Any:
-    """The score of each class, [groups, count, classes], of images [groups, count, h, w, c]."""
-
-    def group(images: Any) -> Any:
-        return _predict(weights, images)
-
-    return lax.map(group, images)
-
-
-def _predict(weights: Tree, images: Any) -> Any:
+    """The score of each class, [count, classes], of images [count, h, w, c]."""
     stem = weights["stem"]
     layout = ("NHWC", "HWIO", "NHWC")
     x = lax.conv_general_dilated(images, stem["w"], (2, 2), ((1, 1), (1, 1)), None, None, layout)

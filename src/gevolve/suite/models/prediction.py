@@ -16,6 +16,7 @@ class Prediction(ModelWorkload):
     """A network with trained weights; the error is the share of images that it gets wrong."""
 
     inputs: ClassVar[tuple[str, ...]] = ("weights", "images")
+    in_parts: ClassVar[tuple[str, ...]] = ("images", "labels")
     trained: ClassVar[str]
     """The file with the weights, beside this one."""
     mean: ClassVar[tuple[float, ...]]
@@ -24,7 +25,7 @@ class Prediction(ModelWorkload):
     white: ClassVar[int]
     """The largest value of a pixel."""
     groups: ClassVar[tuple[int, int]]
-    """How many groups of images go through, and how many images are in each."""
+    """How many groups of images there are, and how many images the program takes at a time."""
 
     def program(self) -> Source:
         from gevolve.suite.models.network import predict  # noqa: PLC0415  (JAX loads when needed)
