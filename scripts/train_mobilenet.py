@@ -191,8 +191,8 @@ def rate_at(share: float, net: Net) -> float:
 def error(workload: Any, folded: Any, images: Images) -> float:
     """The share of images that prediction as it ships gets wrong."""
     predict = jax.jit(workload.program())
-    scores = predict(folded, workload.normal(images.images)[None])
-    return workload.error(scores[0], Case(labels=images.labels))
+    scores = predict(folded, workload.normal(images.images))
+    return workload.error(scores, Case(labels=images.labels))
 
 
 def main() -> None:
