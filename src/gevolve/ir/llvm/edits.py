@@ -21,6 +21,7 @@ from gevolve.ir.llvm.edit_kind import (
     untouchable,
 )
 from gevolve.ir.llvm.facts import Invariant, NoAlias, Registers, Unroll
+from gevolve.ir.llvm.hardware import Hardware
 from gevolve.ir.llvm.hoist import Hoist
 from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.keep import Keep
@@ -268,7 +269,7 @@ EDIT_KINDS = EditKinds(
     LlvmEdit,
     (
         *(Copy, Delete, Move, Replace, Swap, SetOperand),
-        *(Narrow, NoAlias, Invariant, Unroll, Relax, Forward, SyncWarp, Registers),
+        *(Narrow, NoAlias, Invariant, Unroll, Relax, Hardware, Forward, SyncWarp, Registers),
         *(Keep, Hoist, Pad, Align, Divisor, BlockSize, CompareBits, Perforate),
     ),
 )

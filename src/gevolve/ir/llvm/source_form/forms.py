@@ -25,7 +25,10 @@ _DOUBLE_CALL = re.compile(
 _DEFINITION = re.compile(
     rf"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+\(?-?({_LITERAL})\)?[ \t]*$", re.MULTILINE
 )
-_APPROXIMATE = ("expf", "logf", "log2f", "log10f", "powf", "sinf", "cosf", "tanf")
+_APPROXIMATE = (
+    *("expf", "exp2f", "exp10f", "logf", "log2f", "log10f", "powf", "sinf", "cosf", "tanf"),
+    "sincosf",
+)
 """Functions that have an approximate form with two underscores in front."""
 
 
