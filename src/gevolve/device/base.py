@@ -172,6 +172,10 @@ class Gpu(Handle, Protocol):
         """A ``__constant__`` or ``__device__`` variable of the module, as a 1-D buffer."""
         ...
 
+    def parameter(self, name: str, *values: int) -> int:
+        """A number that the search may choose among these, such as a block's size; the first if it does not."""
+        ...
+
     def launch(
         self,
         kernel: str,

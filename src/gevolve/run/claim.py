@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gevolve.patch import Patch
     from gevolve.run.findings import Interval, NvccBuild
 
 
@@ -24,6 +25,11 @@ def does_less(mine: Sequence[float], unedited: Sequence[float]) -> bool:
     if not mine or not unedited:
         return True
     return any(one < other for one, other in zip(mine, unedited, strict=True))
+
+
+def launches_otherwise(patch: Patch) -> bool:
+    """Whether a variant chooses a number of the host code: the same work, in other blocks, may well be faster."""
+    return any(edit.kind == "parameter" for edit in patch)
 
 
 def is_gain(

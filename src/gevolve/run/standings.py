@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from gevolve.evaluate.verdict import Evaluation
 from gevolve.patch import Edit, Patch
-from gevolve.run.claim import does_less, is_gain
+from gevolve.run.claim import does_less, is_gain, launches_otherwise
 from gevolve.run.findings import Findings, Interval, NvccBuild
 from gevolve.run.store import Store, StoredVariant, format_id, parse_id
 from gevolve.run.summary import Struck, UnsureTime, VariantSummary
@@ -289,7 +289,9 @@ class Standings:
         nvcc_interval = self._nvcc_intervals.get(id_) if interval else None
         ratio = one.time / self.baseline.time if self.baseline.time else 1.0
         nvcc = ratio / self.nvcc.ratio if self.nvcc.ratio else None
-        less = does_less(one.evaluation.work, self.baseline.evaluation.work)
+        less = launches_otherwise(one.patch) or does_less(
+            one.evaluation.work, self.baseline.evaluation.work
+        )
         return VariantSummary(
             id=format_id(id_),
             time=one.time,

@@ -271,3 +271,22 @@ def inputs_that_change_are_told(device: Device) -> None:
         c.free()
         a.free()
         assert gpu.usage().changed == (2,)
+
+
+@check
+def a_parameter_is_what_the_artefact_chose(device: Device) -> None:
+    with opened(device) as gpu:
+        assert gpu.parameter("block", 128, 64) == 128
+    artefact = device.build(f"{text()}\n!gevolve.chosen.block.64 = !{{}}\n")
+    device.prepare(artefact, ("saxpy",))
+    gpu: Gpu = device.open(artefact, Limits())
+    try:
+        assert gpu.parameter("block", 128, 64) == 64
+        assert gpu.parameter("other", 3) == 3
+        with pytest.raises(LaunchError, match="block is 64, which is none of 128, 256"):
+            gpu.parameter("block", 128, 256)
+        with pytest.raises(LaunchError, match="at least one value"):
+            gpu.parameter("block")
+        saxpy(gpu)
+    finally:
+        gpu.close()

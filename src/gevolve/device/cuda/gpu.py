@@ -15,6 +15,7 @@ from gevolve.device.base import Limits, Poisoned, Shape, Stopped, Usage
 from gevolve.device.cuda import graph
 from gevolve.device.cuda.context import Context
 from gevolve.device.cuda.memory import CudaBuffer, CudaMemory
+from gevolve.device.parameters import chosen, parameter
 from gevolve.device.sim import arguments
 from gevolve.errors import LaunchError
 from gevolve.ir.llvm import names
@@ -43,6 +44,7 @@ class CudaGpu:
         self._memory = CudaMemory(context.driver, limits, pattern, self._await)
         self._queue: list[_QueuedLaunch] = []
         self._used = Usage()
+        self._choice = chosen(artefact)
         self._launched: dict[str, None] = {}
         context.flush()
         context.opened(self)
@@ -61,6 +63,9 @@ class CudaGpu:
         variables = dict.fromkeys(self._module.signature.variables)
         found = arguments.lookup("variable", name, variables)
         return self._memory.symbol(*self._module.variable(found), name, dtype)
+
+    def parameter(self, name: str, *values: int) -> int:
+        return parameter(self._choice, name, values)
 
     def launch(self, kernel: str, grid: Shape, block: Shape, *args: Any, shared: int = 0) -> None:
         self._check_open()

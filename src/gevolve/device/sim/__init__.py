@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Literal
 from gevolve.device.base import Device, Limits
 from gevolve.device.cost import Cost
 from gevolve.device.nvrtc import OLDEST
+from gevolve.device.parameters import chosen
 from gevolve.device.sim import host
 from gevolve.device.sim.arguments import MAX_SHARED
 from gevolve.device.sim.buffer import SimBuffer
@@ -117,7 +118,10 @@ class Sim(Device):
     def fingerprint(self, artefact: bytes) -> str:
         """A hash of the machine code, which many PTX modules share; "" for PTX, which runs as it is."""
         program = self._load(artefact)
-        return program.fingerprint if isinstance(program, MachineProgram) else ""
+        if not isinstance(program, MachineProgram):
+            return ""
+        choice = "".join(f" {name}={value}" for name, value in sorted(chosen(artefact).items()))
+        return f"{program.fingerprint}{choice}"
 
     def cost(self, artefact: bytes, run: Callable[[Any], object], limits: Limits) -> Cost | None:
         """The cycles of a run by kernel and line, if the device is a named GPU."""
@@ -159,10 +163,17 @@ class Sim(Device):
         if check == _VALUES:
             # Whether a value is written is a question for the PTX, whatever the assembler makes of it.
             program = load(artefact, following=True)
-            return SimGpu(program, limits, poison, number, seed, uses=Uses(), most_shared=most)
+            uses, choice = Uses(), chosen(artefact)
+            return SimGpu(
+                program, limits, poison, number, seed, uses=uses, most_shared=most, choice=choice
+            )
         watch = Watch(unwritten=has_unset_registers(artefact)) if check == _HAZARDS else None
         program = self._load(artefact)
-        return SimGpu(program, limits, poison, number, seed, clock, watch, most_shared=most)
+        return SimGpu(
+            *(program, limits, poison, number, seed, clock, watch),
+            most_shared=most,
+            choice=chosen(artefact),
+        )
 
 
 class PtxModel(Sim):

@@ -1,12 +1,14 @@
 """The simulated GPU that a workload's host code sees: buffers, symbols, launches, what they used."""
 
 import ctypes
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gevolve.device.base import Array, Hazard, Limits, Shape, Stopped, Usage
+from gevolve.device.parameters import parameter
 from gevolve.device.sim import arguments
 from gevolve.device.sim.buffer import Memory, SimBuffer
 from gevolve.device.sim.hazards import Watch, spot_of
@@ -59,7 +61,9 @@ class SimGpu:
         uses: Uses | None = None,
         most_shared: int = arguments.MAX_SHARED,
         memory: Memory | None = None,
+        choice: Mapping[str, int] | None = None,
     ) -> None:
+        self._choice = choice or {}
         self._most_shared = most_shared
         self._program = program
         self._limits = limits
@@ -88,6 +92,12 @@ class SimGpu:
 
     def symbol(self, name: str, dtype: npt.DTypeLike = np.uint8) -> SimBuffer:
         return self._memory.symbol(name, dtype)
+
+    def parameter(self, name: str, *values: int) -> int:
+        if any(kernel.marks for kernel in self._program.kernels.values()):
+            offer = f"parameter {name}={','.join(map(str, values))}"
+            self._marks[offer] = self._marks.get(offer, 0) + 1
+        return parameter(self._choice, name, values)
 
     def launch(self, kernel: str, grid: Shape, block: Shape, *args: Any, shared: int = 0) -> None:
         if self._memory.closed:

@@ -50,6 +50,8 @@ _TARGET_CPU = re.compile(r'"target-cpu"="(sm_\d+[af]?)"')
 # A comment that numbers all calls since the process began: the same module must give the same PTX.
 _CALL_NUMBER = re.compile(r" // callseq \d+(?:, \d+)?$", re.MULTILINE)
 _TARGET_PTX = re.compile(r"\+ptx(\d+)")
+# What a variant chose of the numbers of the host code (`parameters`).
+_CHOSEN = re.compile(r"^!gevolve\.chosen\.(\w+)\.(-?\d+) = !\{\}\n?", re.MULTILINE)
 _UNITS = 128
 """Units whose PTX is remembered."""
 _emitted: dict[tuple[bytes, str, int], str] = {}
@@ -74,7 +76,8 @@ def to_ptx(text: str, *, arch: str | None = None) -> str:
     newer GPUs, and some only on older ones.
     """
     arch, version = arch or target(text), ptx_version(text)
-    return join([unit_to_ptx(unit, arch, version) for unit in split(terse(text))])
+    text, comments = _CHOSEN.sub("", text), _choice(text)
+    return comments + join([unit_to_ptx(unit, arch, version) for unit in split(terse(text))])
 
 
 @lru_cache(maxsize=_UNITS)
@@ -135,6 +138,12 @@ def _quiet() -> Generator[None]:
 def _set_options() -> None:
     for option in _NO_SINKING:
         llvm.set_option("gevolve", option)
+
+
+def _choice(text: str) -> str:
+    """What a module chose, as comments that a device reads (`gevolve.device.parameters`)."""
+    found = sorted(_CHOSEN.findall(text)) if "!gevolve.chosen." in text else []
+    return "".join(f"// gevolve.parameter {name}={value}\n" for name, value in found)
 
 
 def target(text: str) -> str:

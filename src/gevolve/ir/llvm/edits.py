@@ -27,6 +27,7 @@ from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.keep import Keep
 from gevolve.ir.llvm.model import Instr
 from gevolve.ir.llvm.pad import Pad
+from gevolve.ir.llvm.parameters import Parameter
 from gevolve.ir.llvm.perforate import Perforate
 from gevolve.ir.llvm.rounding import Narrow, Relax
 from gevolve.ir.llvm.sites import LlvmSites
@@ -270,7 +271,7 @@ EDIT_KINDS = EditKinds(
     (
         *(Copy, Delete, Move, Replace, Swap, SetOperand),
         *(Narrow, NoAlias, Invariant, Unroll, Relax, Hardware, Forward, SyncWarp, Registers),
-        *(Keep, Hoist, Pad, Align, Divisor, BlockSize, CompareBits, Perforate),
+        *(Keep, Hoist, Pad, Align, Divisor, BlockSize, CompareBits, Parameter, Perforate),
     ),
 )
 """All edit kinds of kernels, in the order in which the search draws them."""

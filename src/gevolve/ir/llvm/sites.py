@@ -39,6 +39,16 @@ class LlvmSites:
         found = [name[len(start) :] for name in self._profile or () if name.startswith(start)]
         return int(found[0]) if len(found) == 1 else None
 
+    @property
+    def parameters(self) -> list[tuple[str, list[int]]]:
+        """The numbers that the host code offers, the first being the usual one.
+
+        The profile has them as ``parameter block=256,64,128``.
+        """
+        found = (name.split(" ", 1) for name in self._profile or ())
+        offers = (words[1].partition("=") for words in found if words[0] == "parameter")
+        return [(name, [int(value) for value in values.split(",")]) for name, _, values in offers]
+
     def hottest(self, allowed: Callable[[Instr], bool]) -> list[Instr]:
         """All instructions that are allowed and ran, those that ran most often first."""
         found = [
