@@ -152,3 +152,33 @@ def test_a_comparison_of_doubles_as_one_of_integers(tmp_path):
     assert "setp.lt.f64" not in as_source + as_edit
     assert "setp.lt.s64" in as_source
     assert "setp.lt.s64" in as_edit
+
+
+def test_facts_about_divisions_are_written_in_the_source(tmp_path):
+    text = """__global__ void k(int *out, int a, int b, long long c)
+{
+    out[0] = out[1] - a / b;
+    if (a > 0)
+        out[2] = c % a;
+}
+"""
+    path = tmp_path / "k.cu"
+    path.write_text(text)
+    program = load(path)
+    forms = [program.source_form(patch, text, "k.cu") for patch in program.sweep(["divisor"], None)]
+    texts = {form.words[0]: form.text for form in forms if form.words}
+    assert "out[1] - (int)((unsigned)(a) / (unsigned)(b));" in "".join(texts.values())
+    assert "(int)((unsigned)(c) % (unsigned)(a))" not in "".join(texts.values())
+    assert (
+        "__builtin_assume((b & (b - 1)) == 0); out[0]"
+        in texts["take `b` as a power of two (k.cu:3)"]
+    )
+    assert any("no statement of a block" in why for form in forms for why in form.left)
+    edits = [patch[0] for patch in program.sweep(["divisor"], None)]
+    of_first = Patch(tuple(edit for edit in edits if edit.args[0] == edits[0].args[0]))
+    both = program.source_form(of_first, text, "k.cu")
+    assert len(both.words) == 2
+    path.write_text(both.text)
+    before, after = to_ptx(program.text), to_ptx(load(path).text)
+    assert "div.s32" in before
+    assert "div." not in after

@@ -16,7 +16,6 @@ import gevolve
 
 class Scale(gevolve.KernelWorkload):
     source = "scale.cu"
-    default_device = "sim:t4"
 
     def case(self, rng, size):
         n = {"search": 3000, "held-out": 2500, "large": 9000}[size]
@@ -44,7 +43,7 @@ def test_a_search_finds_them_and_a_run_has_them(tmp_path):
     workload = locate(f"{tmp_path / 'scale.py'}:Scale")
     program = workload.load()
     assert not program.sweep(["parameter"], None)
-    with Pool(workload, workers=1) as pool:
+    with Pool(workload, workers=1, device="sim:t4") as pool:
         base = pool.prepare()
         patches = program.sweep(["parameter"], base.profile)
         assert [str(patch) for patch in patches] == [
@@ -60,7 +59,7 @@ def test_a_search_finds_them_and_a_run_has_them(tmp_path):
     assert middle.ok
     assert len({small.time, middle.time, unedited.time}) > 1
     assert len({small.fingerprint, middle.fingerprint, unedited.fingerprint}) == 3
-    assert foreign.verdict == "raised"
+    assert foreign.verdict == "crash"
     assert "block is 64, which is none of 512, 32, 128" in foreign.detail
 
 

@@ -103,6 +103,10 @@ class Divisor(LlvmEdit):
             return f"take the divisor of {show(self.division)} as a power of two"
         return f"take the operands of {show(self.division)} as not negative (unsigned)"
 
+    def rewrite(self, source: SourceDraft) -> str:
+        form = facts.power_of_two if self.what == "power" else facts.unsigned_division
+        return form(source, self.division)
+
 
 @dataclass(frozen=True)
 class BlockSize(LlvmEdit):

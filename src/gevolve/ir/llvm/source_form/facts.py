@@ -5,7 +5,17 @@ import re
 from gevolve.ir.edit_kind import Skipped
 from gevolve.ir.llvm.source_form.conditions import comparison
 from gevolve.ir.llvm.source_form.draft import SourceDraft
-from gevolve.ir.llvm.source_form.scan import closing, trimmed
+from gevolve.ir.llvm.source_form.scan import (
+    Span,
+    closing,
+    operand_after,
+    operand_before,
+    statement,
+    trimmed,
+)
+
+_TYPES = {"i32": ("int", "unsigned"), "i64": ("long long", "unsigned long long")}
+"""The types of whole numbers with and without a sign."""
 
 
 def padded(source: SourceDraft, array: str) -> str:
@@ -70,3 +80,36 @@ def compared_bits(source: SourceDraft, compare: str) -> str:
         text = source.text[left:right]
         source.replace((left, right), f"__double_as_longlong({text})")
     return f"compare the bits of `{source.text[start:end]}` ({source.line(at)})"
+
+
+def unsigned_division(source: SourceDraft, division: str) -> str:
+    """A division of numbers that are not negative is one without signs."""
+    at, left, right = _division(source, division)
+    kind = source.index.instr[division].type
+    if kind not in _TYPES:
+        raise Skipped(f"{kind} has no name in CUDA")
+    signed, plain = _TYPES[kind]
+    operator = source.code[at]
+    a, b = (source.text[slice(*span)] for span in (left, right))
+    source.replace((left[0], right[1]), f"({signed})(({plain})({a}) {operator} ({plain})({b}))")
+    return f"take `{a} {operator} {b}` as one of numbers without signs ({source.line(at)})"
+
+
+def power_of_two(source: SourceDraft, division: str) -> str:
+    """A divisor has one bit: said before the statement that divides by it."""
+    at, _, right = _division(source, division)
+    divisor = source.text[slice(*right)]
+    start, _ = statement(source.code, at)
+    if re.fullmatch(r"[A-Za-z_][\w.]*", divisor) is None:
+        raise Skipped("the divisor is no plain name")
+    if re.search(r"(\)|\belse)\s*$", source.code[:start]):
+        raise Skipped("the statement is no statement of a block")
+    source.replace((start, start), f"__builtin_assume(({divisor} & ({divisor} - 1)) == 0); ")
+    return f"take `{divisor}` as a power of two ({source.line(at)})"
+
+
+def _division(source: SourceDraft, division: str) -> tuple[int, Span, Span]:
+    at, code = source.place(division), source.code
+    if code[at] not in "/%" or code[at + 1] == "=":
+        raise Skipped("it is no plain division")
+    return at, operand_before(code, at), operand_after(code, at + 1)
