@@ -28,7 +28,9 @@ class LlvmEdit(EditKind[LlvmSites, LlvmDraft]):
     @classmethod
     def draw(cls, sites: LlvmSites, rng: np.random.Generator) -> Self | None:
         """Draw an edit of this kind; of those that are worth trying unless the kind knows better."""
-        return draw_from(list(cls.sweep(sites)), rng)
+        if cls not in sites.swept:
+            sites.swept[cls] = list(cls.sweep(sites))
+        return draw_from(sites.swept[cls], rng)
 
     def rewrite(self, source: SourceDraft) -> str:
         """Write the edit into the user's source, and say what it is there; `Skipped` if it has no such form."""

@@ -1,6 +1,7 @@
 """Draws instructions to edit, in proportion to how often their block runs."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,8 @@ class LlvmSites:
         self.index = index
         self.functions = sorted(functions)
         """The functions that edits may touch."""
+        self.swept: dict[type, list[Any]] = {}
+        """What edit kinds found worth trying, for later draws."""
         self._profile = profile
         self._all = _Weighted(index, self.functions, profile)
         self._of = {number: _Weighted(index, [number], profile) for number in self.functions}
