@@ -160,3 +160,6 @@ def test_what_executes_no_less_hides_no_gain_and_is_named():
     (one,) = counted.unsure()
     assert (one.id, one.ratio) == ("v1", 0.8)
     assert "executes no fewer" in one.why
+    # The same work in other blocks may well be faster.
+    counted.add(3, Patch.parse("parameter block 64 #1"), worked(70.0, 10, 4, 1, 30))
+    assert [entry.id for entry in counted.variants()] == ["v3"]

@@ -193,9 +193,9 @@ class Standings:
 
     def _does_no_less(self, one: Individual) -> bool:
         """Whether a variant can be faster by the order of what it does alone."""
-        return bool(one.patch.edits) and not does_less(
-            one.evaluation.work, self.baseline.evaluation.work
-        )
+        if not one.patch.edits or launches_otherwise(one.patch):
+            return False
+        return not does_less(one.evaluation.work, self.baseline.evaluation.work)
 
     def unsure(self) -> list[UnsureTime]:
         """What would be a gain if its time could be relied on: the fastest few, each code once."""
