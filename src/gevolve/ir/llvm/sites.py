@@ -22,7 +22,7 @@ class LlvmSites:
         self.index = index
         self.functions = sorted(functions)
         """The functions that edits may touch."""
-        self.swept: dict[type, list[Any]] = {}
+        self.swept: dict[object, list[Any]] = {}
         """What edit kinds found worth trying, for later draws."""
         self._profile = profile
         self._all = _Weighted(index, self.functions, profile)
