@@ -130,3 +130,12 @@ def test_a_pytorch_model_gives_what_pytorch_gives():
         images.numpy(),
     )
     assert np.allclose(got, net.eval()(images).detach().numpy(), atol=1e-5)
+
+
+def test_what_ends_a_loop_is_never_skipped():
+    def train(w):
+        return jax.lax.while_loop(lambda c: c[1] < 7, lambda c: (c[0] * 0.5 + 1, c[1] + 1), (w, 0))
+
+    sites = load(train, [np.ones(3, np.float32)]).sites(None)
+    kinds = {sites.index.type[target] for target, _ in sites.bypasses}
+    assert kinds == {"tensor<3xf32>"}  # the value's steps, not the counter's

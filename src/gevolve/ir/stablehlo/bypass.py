@@ -33,14 +33,32 @@ def arithmetic(info: OpInfo) -> float:
 def bypasses(index: StablehloIndex, cost: Callable[[str], float]) -> list[tuple[str, str]]:
     """Operations, each with a value that it could be skipped to; those that save most first."""
     found: dict[tuple[str, str], float] = {}
+    steps = _steps(index)
     for target, info in index.info.items():
-        if not info.deletable or len(info.results) != 1 or info.name in _FREE:
+        if target in steps or not info.deletable or len(info.results) != 1 or info.name in _FREE:
             continue
         for value in _candidates(index, target, info):
             saved = _saved(index, target, value, cost)
             if saved > 0:
                 found.setdefault((target, value), saved)
     return sorted(found, key=lambda pair: -found[pair])
+
+
+def _steps(index: StablehloIndex) -> set[str]:
+    """What computes the values that the conditions of loops look at: without it, a loop has no end."""
+    blocks = {parent: block for block, parent in index.parent_of.items() if parent}
+    found = set[str]()
+    for (loop, region), block in blocks.items():
+        body = blocks.get((loop, 1))
+        if region or body is None or index.info[loop].name != "stablehlo.while":
+            continue
+        own = f"c{loop[1:]}."
+        looked = {name for id_ in index.body[block] for name in index.operands[id_]}
+        given = index.operands[index.body[body][-1]]
+        for name in looked:
+            if name.startswith(own):
+                found.add(given[int(name.removeprefix(own))].partition(".")[0])
+    return found
 
 
 def _candidates(index: StablehloIndex, target: str, info: OpInfo) -> Iterator[str]:
