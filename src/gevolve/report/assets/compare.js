@@ -166,7 +166,7 @@ function frontsChart(runs, names, colours) {
     return h(
       'p',
       { class: 'empty' },
-      'No run has found anything faster or more exact than the unedited program.',
+      'No run has found anything faster or more accurate than the unedited program.',
     );
   return figure(
     'Time and error',

@@ -89,7 +89,7 @@ function frontSection(data) {
   const node = section(
     'front',
     'The front',
-    'No variant is both faster and more exact than one of these. Click a dot, or tab to a point of the front, to see what it is made of.',
+    'No variant is both faster and more accurate than one of these. Click a dot, or tab to a point of the front, to see what it is made of.',
     h(
       'div',
       { class: 'split' },
