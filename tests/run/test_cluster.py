@@ -14,6 +14,7 @@ from gevolve.errors import StoreError
 from gevolve.optimize import resume
 from gevolve.run.store import Store
 from tests.evaluate.processes import wait_for
+from tests.small.saxpy import SAXPY
 
 OPTIONS = {"seed": 3, "islands": 2, "population": 4, "settings": {"sweep": 4, "exchange": 1}}
 
@@ -29,8 +30,8 @@ def contents(folder):
 @pytest.mark.slow
 def test_the_same_run_here_and_there(tmp_path):
     alone, moved = tmp_path / "alone", tmp_path / "moved"
-    whole = optimize("tuned/reduction", evals=30, workers=1, out=alone, **OPTIONS)
-    optimize("tuned/reduction", evals=11, workers=2, out=moved, **OPTIONS)
+    whole = optimize(SAXPY, evals=30, workers=1, out=alone, **OPTIONS)
+    optimize(SAXPY, evals=11, workers=2, out=moved, **OPTIONS)
     seen = []
     there = resume(
         moved, evals=30, workers=2, cluster="ray", watch=lambda p: seen.append(list(p.nodes))
@@ -50,7 +51,7 @@ def test_ctrl_c_on_a_cluster_says_so_at_once_and_resume_goes_on_without_it(tmp_p
     command = [sys.executable, "-m", "gevolve"]
     options = ["--cluster", "ray", "--workers", "1", "--time", "6000", "--json"]
     with subprocess.Popen(
-        [*command, "run", "tuned/reduction", *options, "--out", "r"],
+        [*command, "run", SAXPY, *options, "--out", "r"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
