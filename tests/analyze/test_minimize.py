@@ -5,11 +5,13 @@ import subprocess
 import sys
 import time
 
+import msgspec
 import pytest
 
 import gevolve
-from gevolve.analyze.minimize import LOSS
+from gevolve.analyze.minimize import LOSS, Bar
 from gevolve.errors import StoreError
+from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Patch
 from gevolve.run.store import Store, parse_id
 from tests import ROOT
@@ -138,3 +140,14 @@ def test_killed_and_asked_again_it_goes_on(tmp_path):
         before = store.find(Patch.parse(edits(*lines)))
         assert before is not None
     assert minimal(folder) == (whole, patch)
+
+
+def test_what_executes_no_less_is_not_as_good_as_what_does():
+    unedited, source = (
+        Evaluation(verdict=Verdict.OK, time=time, error=0.0, work=work)
+        for time, work in ((100.0, (10, 4)), (90.0, (9, 5)))
+    )
+    bar = Bar(source, unedited, 0.0)
+    assert bar.cleared_by(source)
+    assert not bar.cleared_by(msgspec.structs.replace(source, work=(10, 4)))
+    assert Bar(unedited, unedited, 0.0).cleared_by(unedited)

@@ -1,8 +1,8 @@
 """Minimize a patch: leave out every edit that does not pay, so that what remains is needed.
 
 Delta debugging under the objectives of the search. A smaller patch is as good if it keeps the whole
-gain of its source, up to a hundredth, and is no less right. It is always compared with the source, so
-that small losses do not add up.
+gain of its source, up to a hundredth, may be called a gain as well, and is no less right. It is always
+compared with the source, so that small losses do not add up.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from gevolve.analyze.session import Session, SpentError, opened, silent
 from gevolve.analyze.validate import check
 from gevolve.errors import StoreError
 from gevolve.patch import Patch
+from gevolve.run.claim import does_less
 from gevolve.run.findings import Minimized
 from gevolve.run.store import format_id
 
@@ -47,6 +48,7 @@ class Bar:
         self.error = max(rounding, error + LOSS * max(0.0, before - error))
         self._slack = AT_MOST * max(0.0, unedited.time - source.time)
         self._spread = source.spread
+        self._work = unedited.work if does_less(source.work, unedited.work) else ()
 
     def cleared_by(self, evaluation: Evaluation) -> bool:
         """Whether this evaluation is as good."""
@@ -54,7 +56,8 @@ class Bar:
             return False
         noise = NOISE * math.hypot(self._spread, evaluation.spread) * self.time
         late = evaluation.time - self.time
-        return late <= min(noise, self._slack) and evaluation.error <= self.error
+        fast = late <= min(noise, self._slack)
+        return fast and evaluation.error <= self.error and does_less(evaluation.work, self._work)
 
 
 def minimize_variant(session: Session, source: StoredVariant) -> Minimized | None:

@@ -272,7 +272,7 @@ class Standings:
         if found is None:
             return variant
         smaller = self.describe(store.variant(parse_id(found.id)))
-        if smaller is None or smaller.interval is None:
+        if smaller is None or smaller.interval is None or variant.does_less > smaller.does_less:
             return variant
         if variant.interval and _gain(smaller.interval) < KEPT * _gain(variant.interval):
             return variant
