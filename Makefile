@@ -28,7 +28,7 @@ bench: $(READY)         ## every benchmark; figures go to the terminal
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e ".[dev,ml,onnx,cuda,ray]"
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e ".[dev,ml,onnx,cuda,iree,ray]"
 	touch $(READY)
 
 clean:

@@ -48,7 +48,7 @@ Trust = Annotated[
     ),
 ]
 Workers = Annotated[int | None, Parameter(help="Processes that judge variants.")]
-Format = Literal["ptx", "cubin", "source", "ll", "mlir", "bytecode", "jax", "patch"]
+Format = Literal["ptx", "cubin", "source", "ll", "mlir", "bytecode", "jax", "vmfb", "patch"]
 
 
 def _print(found: object, view: RenderableType, *, json: bool) -> None:
@@ -261,11 +261,11 @@ def export_(
     variant
         Its id, such as v17; the best validated one if not given.
     format
-        ptx (the default), cubin or ll for kernels; mlir (the default), bytecode or jax for models;
-        patch for the edits themselves.
+        ptx (the default), cubin or ll for kernels; mlir (the default), bytecode, jax or vmfb, which is
+        IREE's, for models; patch for the edits themselves.
     arch
-        The GPU that PTX or machine code is made for, such as sm_80; what the source was compiled
-        for if not given.
+        The GPU that PTX, machine code or a vmfb is made for, such as sm_80; what the source was
+        compiled for, or the run's device, if not given.
     loader
         What the script loads kernels with: CuPy, PyCUDA or the CUDA driver API; none for no script,
         and then the workload's file is not loaded.

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import gevolve
+from gevolve.device.iree.library import installed as iree_installed
 from gevolve.device.ptxas import installed
 from gevolve.errors import CompileError, GevolveError, OptionError, StoreError
 from gevolve.evaluate.verdict import Evaluation, Verdict
@@ -307,6 +308,15 @@ def test_forms_of_a_model(model, form, tmp_path):
         assert b"stablehlo.dot_general" in made.data
     with pytest.raises(OptionError, match="ptx does not fit a run of a model; use one of mlir"):
         export(model, "v0", "ptx")
+
+
+@pytest.mark.skipif(not iree_installed(), reason="IREE is not installed")
+def test_a_model_with_kernels_for_a_gpu(model, tmp_path):
+    made = export(model, "v0", "vmfb", arch="sm_75", output=tmp_path / "m.vmfb")
+    assert made.manifest.file.arch == "sm_75"
+    assert b".target sm_75" in made.data
+    assert any("1 kernels for sm_75: matmul_" in note for note in made.manifest.notes)
+    ast.parse(made.script)
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from gevolve.system.confine import confine
 from gevolve.system.limited import limited
 
 _KEPT = "costs"
-_MODELS = ("sim:", "ptx:")
+_MODELS = ("sim:", "ptx:", "iree:")
 """How the names of devices begin that model a GPU."""
 _SECONDS = 600.0
 
@@ -92,6 +92,7 @@ def keep_costs(run: Run) -> None:
 def _costs_apart(run: Run, variant: str) -> Costs:
     """The costs of a variant, worked out in a confined fork: it may crash, hang or take all memory."""
     device = run.device
+    device.check_fork()
 
     def work() -> bytes:
         confine(device.writes, device.sockets)

@@ -91,6 +91,8 @@ class Usage:
     """How often each mark of `Program.instrumented` was executed, over all threads."""
     hazards: tuple[Hazard, ...] = ()
     """Each hazard once, if the check that looks for them was asked for."""
+    remark: str = ""
+    """A sentence that must stand beside results, if the run was of the unedited program."""
     doubts: tuple[str, ...] = ()
     """Checks that what was seen calls for (`Device.on_doubt`)."""
 

@@ -1,4 +1,4 @@
-"""Models as StableHLO text, as a portable artifact, or as one of `jax.export`."""
+"""Models as StableHLO text, as a portable artifact, as one of `jax.export`, or as a module of IREE's."""
 
 from typing import Any
 
@@ -37,3 +37,13 @@ def jax(source: Source) -> Made:
         )
     made.data = export.to_jax(source.text, **trees)
     return made
+
+
+def vmfb(source: Source) -> Made:
+    """A module that IREE's runtime loads, with kernels for an NVIDIA GPU: those that `iree` devices time."""
+    from gevolve.device.iree import arch_of, module_of  # noqa: PLC0415  (it loads when it is asked for)
+
+    arch = source.arch or arch_of(source.run.config.device if source.run else "")
+    made = module_of(source.text, arch)
+    kernels = f"{len(made.kernels)} kernels for {arch}: {', '.join(made.kernels)}"
+    return Made(made.module, arch=arch, notes=[kernels])

@@ -41,6 +41,7 @@ FORMATS = {
     "mlir": Format("stablehlo", models.mlir, "mlir"),
     "bytecode": Format("stablehlo", models.bytecode, "mlirbc", binary=True),
     "jax": Format("stablehlo", models.jax, "jax", binary=True),
+    "vmfb": Format("stablehlo", models.vmfb, "vmfb", binary=True, for_gpu=True),
     "patch": Format("", _patch, "patch"),
 }
 """By name; the first that fits a run's IR is the default."""
@@ -144,7 +145,7 @@ def _choose(name: str | None, ir: str, arch: str | None) -> str:
             f"--format {name} does not fit a run of {what}; use one of {', '.join(fitting)}"
         )
     if arch is not None and not FORMATS[name].for_gpu:
-        raise OptionError(f"--arch says nothing about {name}; it is for ptx and cubin")
+        raise OptionError(f"--arch says nothing about {name}; it is for ptx, cubin and vmfb")
     return name
 
 

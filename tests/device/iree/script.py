@@ -1,4 +1,4 @@
-"""Runs programs on ``iree:a100`` in a process of its own, which JAX, IREE and the virtual GPU share."""
+"""Runs programs on ``iree:a100`` in a process of its own, which JAX runs in."""
 
 import json
 import sys
@@ -6,10 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from gevolve.device.base import Limits
+from gevolve.device.base import Limits, Poisoned
 from gevolve.device.iree.messages import Compile, Work
 from gevolve.device.registry import open_device
 from gevolve.errors import SourceError
+from gevolve.export.made import Source
+from gevolve.export.models import vmfb
+from gevolve.patch import Patch
 
 LAYER = """
 module @layer {
@@ -71,10 +74,9 @@ def main(folder):
     want = np.maximum(x @ w, 0)
     found = {
         "error": float(max(abs(z - want).max(), abs(s - want.sum()))),
-        "agree": sum(device._agree.values()),
+        "agree": device.remark(layer),
         "own": float(abs(device.run(layer, [x, w])[0][0] - want).max()),
         "time": handle.usage().time,
-        "again": open_device("iree:t4").name,
     }
     device._times.clear()
     found["repeated"] = device.time(layer, [x * 0, w]).time
@@ -96,7 +98,22 @@ def main(folder):
         device._iree().compile(Compile(Work(LAYER.replace("maximum %y", "maximum %x").encode())))
     except SourceError as error:
         found["refused"] = str(error)
-    Path(folder, "layer.vmfb").write_bytes(device.compiled(layer).module)
+    served = Path(f"/proc/{device._iree()._process.pid}/maps").read_text()
+    found["beside"] = [name for name in ("llvmlite", "jaxlib", "nvJitLink") if name in served]
+    found["here"] = [
+        name for name in ("libIREE", "libcuda") if name in Path("/proc/self/maps").read_text()
+    ]
+    found["there"] = "libIREECompiler" in served
+    Path(folder, "layer.vmfb").write_bytes(vmfb(Source(Patch(), LAYER, LAYER, "sm_80", None)).data)
+    process = device._iree()._process
+    process.kill()
+    process.wait()
+    try:
+        device.run(layer, [x, w])
+    except Poisoned as error:
+        found["lost"] = str(error)
+    device._iree().start()
+    found["again"] = float(abs(device.run(layer, [x, w])[0][0] - want).max())
     print(json.dumps(found))
 
 

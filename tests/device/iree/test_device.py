@@ -40,7 +40,7 @@ def found(folder):
 def test_outputs_are_those_of_the_program(found):
     assert found["error"] < 1e-4
     assert found["own"] < 1e-4
-    assert found["agree"] == 1
+    assert "iree:a100 computes the same" in found["agree"]
 
 
 def test_time_is_that_of_the_launches_and_repeats(found):
@@ -63,6 +63,16 @@ def test_a_loop_that_depends_on_data_is_computed(found):
 def test_what_iree_rejects_is_said_in_one_line(found):
     assert found["refused"].startswith("IREE does not compile it: ")
     assert "\n" not in found["refused"]
+
+
+def test_iree_shares_no_process_with_others_that_bring_an_llvm(found):
+    assert found["there"]
+    assert (found["beside"], found["here"]) == ([], [])
+
+
+def test_a_process_that_is_gone_is_told_of_and_started_again(found):
+    assert found["lost"].startswith("IREE's process has ended")
+    assert found["again"] < 1e-4
 
 
 def test_iree_s_own_tool_runs_on_the_virtual_gpu(found, folder):

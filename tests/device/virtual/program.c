@@ -25,6 +25,8 @@ int cuGetErrorName(int, const char **), cuMemAllocPitch_v2(ptr *, size *, size, 
 int cuGraphAddKernelNode_v2(handle *, handle, const handle *, size, const void *), cuGraphGetNodes(handle, handle *, size *);
 int cuGraphAddMemsetNode(handle *, handle, const handle *, size, const void *, handle);
 int cuGraphAddDependencies(handle, const handle *, const handle *, size);
+void *malloc(size);
+void free(void *);
 
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, INVALID_DEVICE = 101, INVALID_IMAGE = 200,
        INVALID_CONTEXT = 201, INVALID_PTX = 218, FILE_NOT_FOUND = 301, INVALID_HANDLE = 400, NOT_FOUND = 500,
@@ -50,6 +52,26 @@ static int launch(handle kernel, ptr a, ptr b, handle stream) {
   int n = N;
   void *params[] = {&two, &a, &b, &n};
   return cuLaunchKernel(kernel, 8, 1, 1, 128, 1, 1, 0, stream, params, 0);
+}
+
+/* What lies on the same page as registered memory, the notes of the allocator among it, stays as it is. */
+static void heap(void) {
+  enum { PIECES = 40, SIZE = 200 };
+  unsigned char *pieces[PIECES];
+  for (int round = 0; round < 8; round++) {
+    for (int i = 0; i < PIECES; i++) {
+      pieces[i] = malloc(SIZE);
+      for (int j = 0; j < SIZE; j++) pieces[i][j] = (unsigned char)i;
+    }
+    for (int i = round; i < PIECES; i += 8) {
+      OK(cuMemHostRegister_v2(pieces[i], SIZE, 2));
+      OK(cuMemHostUnregister(pieces[i]));
+    }
+    for (int i = 0; i < PIECES; i++) {
+      for (int j = 0; j < SIZE; j++) IS(pieces[i][j], i);
+      free(pieces[i]);
+    }
+  }
 }
 
 static void fresh(ptr a, ptr b) {
@@ -149,6 +171,7 @@ static void right(handle module) {
   IS(cuMemHostUnregister(own), NOT_REGISTERED);
   for (int i = 0; i < N; i++) IS(own[i], 2 * i + 1);
   IS(pinned[2] + pinned[N + 3], 154);
+  heap();
   OK(cuMemAllocAsync(&pooled, BYTES, stream));
   OK(cuMemcpyAsync(pooled, a, BYTES, stream));
   OK(cuMemcpyDtoH_v2(z, pooled, BYTES));

@@ -29,7 +29,7 @@ from gevolve.system.confine import DRIVER
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Iree", "IreeExecutable"]
+__all__ = ["Iree", "IreeExecutable", "arch_of", "module_of"]
 
 _SAMPLE = 8
 """One program of so many is computed by the virtual GPU too, and every one that is kept."""
@@ -37,6 +37,8 @@ _MOST = 20_000_000
 """Warp instructions of a program that is; what has more would take too long."""
 _ROUNDING = 1e-3
 """How far apart results may be, by the largest of them."""
+_OLDEST = "sm_75"
+"""What a real card is given; its driver compiles PTX for what it is."""
 _TIMES = 64
 """Programs whose times are remembered."""
 
@@ -56,16 +58,16 @@ class Iree(Device):
             index = int(real[1] or 0)
             self.name = f"iree:cuda:{index}"
             self.deterministic, self.writes = False, DRIVER
-            self._process = IreeProcess(str(index), "")
+            self._process = IreeProcess(_OLDEST, str(index))
         else:
             self._model = model or "a100"
             self.name = f"iree:{self._model}"
             self._process: IreeProcess | None = None
-            _arch(self._model)
+            self._arch = _arch(self._model)
         self._times: dict[str, Ran] = {}
-        self._kept: set[str] = set()
-        self._agree: dict[str, bool] = {}
-        """Of programs that the virtual GPU has computed, whether XLA finds the same."""
+        self._kept: dict[str, bytes] = {}
+        self._agree: dict[str, bool | None] = {}
+        """Whether XLA finds what the virtual GPU does, by program; None if it would take too long to tell."""
 
     @classmethod
     def models(cls) -> list[tuple[str, str]]:
@@ -107,7 +109,7 @@ class Iree(Device):
 
     def keep(self, artefact: bytes) -> None:
         """Never evict this program from the cache."""
-        self._kept.add(_key(artefact))
+        self._kept[_key(artefact)] = artefact
         self._xla.keep(artefact)
 
     def fingerprint(self, artefact: bytes) -> str:
@@ -163,16 +165,36 @@ class Iree(Device):
     def agreed(
         self, artefact: bytes, arguments: Sequence[Array], found: list[Array]
     ) -> list[Array]:
-        """What XLA found, unless the virtual GPU was asked as well and finds something else."""
+        """What XLA found, unless the virtual GPU is asked as well and finds something else.
+
+        It is asked about a sample; and about all variants of a program that the two do not agree on.
+        """
+        sampled = int(_key(artefact), 16) % _SAMPLE == 0
+        if not sampled and all(
+            self._agrees(one, arguments) is not False for one in self._kept.values()
+        ):
+            return found
+        if self._agrees(artefact, arguments) is not False:
+            return found
+        return self.run(artefact, arguments)[0]
+
+    def _agrees(self, artefact: bytes, arguments: Sequence[Array]) -> bool | None:
         key = _key(artefact)
-        sampled = key in self._kept or int(key, 16) % _SAMPLE == 0
-        if self._agree.get(key) or not sampled:
-            return found
-        if self.time(artefact, arguments).instructions > _MOST:
-            return found
-        own, _ = self.run(artefact, arguments)
-        self._agree[key] = all(map(_close, found, own))
-        return found if self._agree[key] else own
+        if key not in self._agree:
+            self._agree[key] = None
+            if self.time(artefact, arguments).instructions <= _MOST:
+                found = self._xla.open(artefact)(*arguments)
+                self._agree[key] = all(map(_close, found, self.run(artefact, arguments)[0]))
+        return self._agree[key]
+
+    def remark(self, artefact: bytes) -> str:
+        """Who computes the outputs."""
+        agrees = self._agree.get(_key(artefact))
+        if agrees is None:
+            return f"Outputs are XLA's on the CPU; to compute them {self.name} would take too long."
+        if agrees:
+            return f"Outputs are XLA's on the CPU; {self.name} computes the same of the unedited program."
+        return f"Outputs are those of {self.name}: XLA computes others of the unedited program."
 
     def time(self, artefact: bytes, arguments: Sequence[Array]) -> Ran:
         """The time on a virtual GPU, which the values of the arguments have no part in."""
@@ -199,8 +221,19 @@ class Iree(Device):
 
             runtime_object()
             library = str(library_folder() / NAME)
-            self._process = IreeProcess(f"{self._model} {_arch(self._model)}", library)
+            self._process = IreeProcess(self._arch, self._model, library)
         return self._process
+
+
+def module_of(text: str, arch: str) -> Compiled:
+    """What IREE makes of a program for an architecture such as ``sm_80``; `SourceError` if that is nothing."""
+    if not installed():
+        raise MissingPackageError("a vmfb is made by IREE", "iree")
+    process = IreeProcess(arch)
+    try:
+        return process.compile(Compile(_work(Xla("cpu").build(text))))
+    finally:
+        process.end()
 
 
 def _work(artefact: bytes) -> Work:
@@ -224,6 +257,14 @@ def _close(one: Array, other: Array) -> bool:
         return False
     largest = max(np.abs(a[finite]).max(initial=0.0), 1e-30)
     return bool((np.abs(a - b)[finite] <= _ROUNDING * largest).all())
+
+
+def arch_of(device: str) -> str:
+    """The architecture that a device such as ``iree:t4`` compiles for; that of an A100 for others."""
+    model = device.removeprefix("iree:")
+    if model.startswith("cuda"):
+        return _OLDEST
+    return _arch(model if model != device else "a100")
 
 
 def _arch(model: str) -> str:

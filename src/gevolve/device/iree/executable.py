@@ -45,7 +45,9 @@ class IreeExecutable:
             self._used.memory = self._outputs.usage().memory
             arrays = self.arguments = self._device.arrays(self._artefact, arguments)
             self._runs.append(arrays)
-            return self._device.agreed(self._artefact, arrays, found)
+            found = self._device.agreed(self._artefact, arrays, found)
+            self._used.remark = self._device.remark(self._artefact)
+            return found
         arrays = self._device.arrays(self._artefact, arguments)
         found, spent = self._device.run(self._artefact, arrays)
         self._used.time += spent.time

@@ -35,9 +35,9 @@ _PATIENCE = 5.0
 class IreeProcess:
     """IREE, seen from outside. A fork of the process that has started it can ask it, too."""
 
-    def __init__(self, model: str, library: str) -> None:
-        """`model` and `library` are what `serve.main` takes."""
-        self._arguments = (model, library)
+    def __init__(self, arch: str, gpu: str = "0", library: str = "") -> None:
+        """All three are what `serve.main` takes."""
+        self._arguments = (arch, gpu, library)
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
         self._folder = Path()

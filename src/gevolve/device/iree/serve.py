@@ -4,7 +4,7 @@ IREE brings an LLVM and threads, as do JAX, llvmlite and NVIDIA's assembler: non
 and nothing forks once IREE is loaded. It lasts as long as the worker that starts it (`process.py`), serves
 one request after another, and ends without running anybody's clean-up.
 
-python -m gevolve.device.iree.serve FD FOLDER MODEL LIBRARY
+python -m gevolve.device.iree.serve FD FOLDER ARCH GPU LIBRARY
 """
 
 import hashlib
@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 from gevolve.device.base import Stopped
@@ -30,21 +31,20 @@ from gevolve.device.iree.messages import (
     receive,
     send,
 )
-from gevolve.errors import DeviceError, GevolveError, SourceError, UnsupportedError, one_line
+from gevolve.errors import GevolveError, SourceError, UnsupportedError
 from gevolve.system import linux
 from gevolve.system.confine import DRIVER, confine
 
 _LOADED = 6
 """Modules that stay loaded."""
-_OLDEST = "sm_75"
-"""What a real card is given; its driver compiles PTX for what it is."""
 
 
 class Service:
     """Answers requests."""
 
-    def __init__(self, host: Host, compiler: Compiler) -> None:
-        self._host, self._compiler = host, compiler
+    def __init__(self, compiler: Compiler, open_host: Callable[[], Host]) -> None:
+        self._compiler, self._open_host = compiler, open_host
+        self._host: Host | None = None
         self._modules: dict[str, Module] = {}
         self._loaded: dict[str, Loaded] = {}
 
@@ -66,13 +66,14 @@ class Service:
         if isinstance(request, Compile):
             module = self._module(request.work)
             return Compiled(module.data, {name: one.llvm for name, one in module.kernels.items()})
+        self._host = host = self._host or self._open_host()
         arrays = [one.array() for one in request.arguments]
-        return self._host.run(self._load(request.work), arrays, dry=request.dry, cost=request.cost)
+        return host.run(self._load(host, request.work), arrays, dry=request.dry, cost=request.cost)
 
-    def _load(self, work: Work) -> Loaded:
+    def _load(self, host: Host, work: Work) -> Loaded:
         key = _key(work)
         if key not in self._loaded:
-            self._loaded[key] = self._host.load(self._module(work).data)
+            self._loaded[key] = host.load(self._module(work).data)
             for old in list(self._loaded)[:-_LOADED]:
                 del self._loaded[old]
         return self._loaded[key]
@@ -135,29 +136,21 @@ def _be_gpu(listener: socket.socket, model: str) -> None:
     serve_gpu(listener.accept()[0], table, LaunchTimer(table))
 
 
-def main(fd: int, folder: Path, model: str, library: str) -> None:
-    """Serve until nobody is left who could ask; `library` is the virtual GPU's, or empty."""
-    virtual = bool(library)
-    if virtual:
-        os.environ["GEVOLVE_GPU"] = _start_gpu(model.partition(" ")[0], folder)
-    confine(() if virtual else DRIVER, "local")
-    listener = socket.socket(fileno=fd)
-    arch = model.partition(" ")[2] or _OLDEST
-    try:
-        host = VirtualHost(library, folder) if virtual else Host(int(model))
-        service = Service(host, Compiler(arch, folder))
-    except (DeviceError, OSError) as error:
-        words = one_line(error)
-        connection = listener.accept()[0]
-        receive(connection, Request)
-        send(connection, Failed("device", words))
-        return
-    serve(listener, service)
+def main(fd: int, folder: Path, arch: str, gpu: str, library: str) -> None:
+    """Serve until this process is ended. With a `library`, that of the virtual GPU, `gpu` is a model of one."""
+    if library:
+        os.environ["GEVOLVE_GPU"] = _start_gpu(gpu, folder)
+    confine(() if library else DRIVER, "local")
+
+    def open_host() -> Host:
+        return VirtualHost(library, folder) if library else Host(int(gpu))
+
+    serve(socket.socket(fileno=fd), Service(Compiler(arch, folder), open_host))
 
 
 if __name__ == "__main__":
     try:
-        main(int(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], sys.argv[4])
+        main(int(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:])
     except BaseException:  # noqa: BLE001  (it is said, and then nothing more is run)
         traceback.print_exc()
     sys.stderr.flush()

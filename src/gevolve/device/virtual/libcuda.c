@@ -108,17 +108,20 @@ static int gather(const struct step *s) {
   return 1;
 }
 
-/* Pages of the program's become pages of device memory, with what they hold. */
-static int adopt(const struct step *s, int back) {
-  uint64_t size = s->c;
-  char *copy = malloc(size);
-  if (!copy) return 0;
-  memcpy(copy, (void *)s->a, size);
-  int flags = MAP_FIXED | (back ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED);
-  void *got = mmap((void *)s->a, size, PROT_READ | PROT_WRITE, flags, back ? -1 : memory, (off_t)(s->b - hello.base));
-  if (got != MAP_FAILED) memcpy(got, copy, size);
-  free(copy);
-  return got != MAP_FAILED;
+/* Pages of the program's become pages of device memory, with what they hold. The allocator's own notes may
+ * lie on the same pages, so nothing is allocated in between, and one system call puts the new pages there. */
+static int adopt(const struct step *s) {
+  memcpy(seen(s->b), (void *)s->a, s->c);
+  int flags = MAP_FIXED | MAP_SHARED;
+  return mmap((void *)s->a, s->c, PROT_READ | PROT_WRITE, flags, memory, (off_t)(s->b - hello.base)) != MAP_FAILED;
+}
+
+/* And its own again. */
+static int abandon(const struct step *s) {
+  void *own = mmap(0, s->c, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (own == MAP_FAILED) return 0;
+  memcpy(own, (void *)s->a, s->c);
+  return mremap(own, s->c, s->c, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)s->a) != MAP_FAILED;
 }
 
 /* Do a step; 0 if the GPU is gone. */
@@ -142,8 +145,8 @@ static int follow(const struct step *s) {
       break;
     }
     case UNMAP: good = !munmap((void *)s->a, s->b); break;
-    case ADOPT: good = (uint64_t)adopt(s, 0); break;
-    case ABANDON: good = (uint64_t)adopt(s, 1); break;
+    case ADOPT: good = (uint64_t)adopt(s); break;
+    case ABANDON: good = (uint64_t)abandon(s); break;
     default: return 0;
   }
   return put(&good, sizeof good);

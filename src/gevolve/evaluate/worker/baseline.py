@@ -74,6 +74,8 @@ class Unedited:
     """Whether times are the device's model, and not of a clock."""
     doubt: str
     """Why its reference is not believed, and variants are compared with the program alone."""
+    remarks: tuple[str, ...]
+    """What the device says of its runs, to stand beside results."""
 
 
 class BaselineRun:
@@ -123,6 +125,7 @@ class BaselineRun:
             memory=2 * max(growth, found.growth) + (256 << 20),
             doubt=doubt,
             modelled=all(one.modelled for one in times),
+            remarks=tuple(dict.fromkeys(usage.remark for _, usage in results if usage.remark)),
         )
 
     def profile(self, artefact: bytes) -> dict[str, float]:

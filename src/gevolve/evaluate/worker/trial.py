@@ -119,10 +119,13 @@ class Trial:
         )
 
     def _warnings(self, split: Split) -> tuple[str, ...]:
+        """What must be said beside results."""
         unedited = self._unedited
         if split != "search" or self._problem.workload.compares:
-            return (unedited.doubt,) if unedited.doubt else ()
-        return dependence.warnings(unedited.meter, self._expected[0].want, self._tolerance)
+            doubt = (unedited.doubt,) if unedited.doubt else ()
+            return *doubt, *(unedited.remarks if split == "search" else ())
+        want = self._expected[0].want
+        return *unedited.remarks, *dependence.warnings(unedited.meter, want, self._tolerance)
 
     def end_child(self) -> None:
         """End the child that runs variants; the next evaluation starts another."""

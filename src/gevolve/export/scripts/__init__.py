@@ -1,4 +1,4 @@
-"""Scripts that load what was exported: by CuPy, PyCUDA, the CUDA driver API, JAX or gevolve itself."""
+"""Scripts that load what was exported: by CuPy, PyCUDA, the CUDA driver API, JAX, IREE or gevolve itself."""
 
 from collections.abc import Sequence
 from typing import Literal, get_args
@@ -44,7 +44,24 @@ function = gevolve.load(Path(__file__).with_name("{file}"))
 # outputs = function(weights, images)
 print(function)
 '''
-_MODELS = {"jax": _JAX, "mlir": _MODEL, "bytecode": _MODEL}
+_IREE = '''"""Runs {file} by IREE's runtime, on an NVIDIA GPU; on gevolve's virtual one by ``gevolve gpu -- python``.
+
+{about}
+"""
+
+from pathlib import Path
+
+import iree.runtime
+
+module = iree.runtime.load_vm_flatbuffer_file(
+    str(Path(__file__).with_name("{file}")), driver="cuda"
+)
+
+# Call it with NumPy arrays, in the order of the program's parameters:
+# outputs = module.main(weights, images)
+print(module)
+'''
+_MODELS = {"vmfb": _IREE, "jax": _JAX, "mlir": _MODEL, "bytecode": _MODEL}
 
 
 def script(form: str, loader: Loader, file: str, about: str, launches: Sequence[Launch]) -> str:

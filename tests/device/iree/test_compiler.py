@@ -1,0 +1,56 @@
+"""Kernels are known by what they compute, whatever IREE calls them."""
+
+from gevolve.device.iree.compiler import _frames, _named_by_content
+
+DISPATCH = """\
+  hal.executable private @NAME {
+    hal.executable.variant public @cuda_nvptx_fb target(<"cuda", "cuda-nvptx-fb">) {
+      hal.executable.export public @NAME_matmul_8x4_f32 ordinal(0) count(%arg0: !hal.device) {
+        hal.return %x, %y, %z : index, index, index
+      }
+      builtin.module {
+        func.func @NAME_matmul_8x4_f32() {
+          %c = arith.constant VALUE : index
+        }
+      }
+    }
+  }
+"""
+
+
+def module(**dispatches):
+    blocks = [
+        DISPATCH.replace("NAME", name).replace("VALUE", value) for name, value in dispatches.items()
+    ]
+    calls = [
+        f"    stream.cmd.dispatch @{name}::@cuda_nvptx_fb::@{name}_matmul_8x4_f32 {{\n"
+        for name in dispatches
+    ]
+    return "module {\n" + "".join([*blocks, *calls]) + "}\n"
+
+
+def test_the_same_dispatch_has_the_same_name_wherever_it_is():
+    one, names = _named_by_content(module(main_dispatch_1="3", main_dispatch_10="4"))
+    other, others = _named_by_content(module(main_dispatch_7="4"))
+    assert len(names) == 2
+    assert others.items() <= names.items()
+    (kernel,) = others.values()
+    assert kernel.startswith("matmul_8x4_f32_")
+    assert "main_dispatch" not in one + other
+    assert f"::@{kernel} {{" in one
+
+
+def test_dispatches_that_are_the_same_become_one():
+    text, names = _named_by_content(module(main_dispatch_1="3", main_dispatch_2="3"))
+    ((dispatch, kernel),) = names.items()
+    assert text.count("hal.executable private") == 1
+    assert text.count(f"stream.cmd.dispatch @{dispatch}::@cuda_nvptx_fb::@{kernel} ") == 2
+
+
+def test_a_frame_has_an_object_and_no_code():
+    text, names = _named_by_content(module(main_dispatch_1="3"))
+    (frame,) = _frames(text).values()
+    assert _frames(text).keys() == names.keys()
+    assert "builtin.module" not in frame
+    assert 'objects([#hal.executable.object<{path = "OBJECT"}>]) {' in frame
+    assert "hal.return %x" in frame
