@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from gevolve.device.base import Limits, Poisoned
+from gevolve.device.iree import _work
 from gevolve.device.iree.messages import Compile, Work
 from gevolve.device.registry import open_device
 from gevolve.errors import SourceError
@@ -105,6 +106,13 @@ def main(folder):
     ]
     found["there"] = "libIREECompiler" in served
     Path(folder, "layer.vmfb").write_bytes(vmfb(Source(Patch(), LAYER, LAYER, "sm_80", None)).data)
+    work = _work(layer)
+    compiled = device._iree().compile(Compile(work))
+    (name, kernel) = next(iter(compiled.kernels.items()))
+    edited = kernel.ptx.replace(b"max.NaN.f32", b"min.NaN.f32")
+    found["edited"] = edited != kernel.ptx and kernel.llvm.count("define ")
+    evolved = device._iree().compile(Compile(Work(work.program, {name: edited})))
+    Path(folder, "evolved.vmfb").write_bytes(evolved.module)
     process = device._iree()._process
     process.kill()
     process.wait()

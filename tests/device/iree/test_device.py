@@ -75,12 +75,25 @@ def test_a_process_that_is_gone_is_told_of_and_started_again(found):
     assert found["again"] < 1e-4
 
 
-def test_iree_s_own_tool_runs_on_the_virtual_gpu(found, folder):
+def run_module(folder, name):
+    """What IREE's own tool prints, and what it did on the virtual GPU."""
     libraries = importlib.util.find_spec("iree._runtime_libs").submodule_search_locations[0]
-    given = ("--device=cuda", "--function=main", f"--module={folder / 'layer.vmfb'}")
+    given = ("--device=cuda", "--function=main", f"--module={folder / name}")
     inputs = ("--input=8x16xf32=1", "--input=16x4xf32=0.5")
     done, (session,) = on_gpu(folder, Path(libraries, "iree-run-module"), *given, *inputs)
-    assert "8x4xf32=[8 8 8 8]" in done.stdout, done.stderr
-    assert "f32=256" in done.stdout
-    assert (session.findings, session.missing) == ([], [])
+    assert (session.findings, session.missing) == ([], []), done.stderr
+    return done.stdout, session
+
+
+def test_iree_s_own_tool_runs_on_the_virtual_gpu(found, folder):
+    printed, session = run_module(folder, "layer.vmfb")
+    assert "8x4xf32=[8 8 8 8]" in printed
+    assert "f32=256" in printed
+    assert set(session.kernels) == set(found["kernels"])
+
+
+def test_an_edited_kernel_takes_the_place_of_iree_s_own(found, folder):
+    assert found["edited"] == 1
+    printed, session = run_module(folder, "evolved.vmfb")
+    assert "8x4xf32=[0 0 0 0]" in printed  # the smaller of 8 and 0, where the larger was taken
     assert set(session.kernels) == set(found["kernels"])

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gevolve.device.iree.library import Compilation
+from gevolve.device.iree.messages import Kernel
 
 _FLAGS = (
     "--iree-input-type=stablehlo",
@@ -35,21 +36,19 @@ _KEPT = 4096
 """Kernels that are kept."""
 
 
-class Kernel(NamedTuple):
-    """A dispatch that was compiled."""
+class Dispatch(NamedTuple):
+    """A kernel that was compiled."""
 
     frame: str
     """How the host launches it: the dispatch without its code."""
-    ptx: bytes
-    llvm: str
-    """LLVM-IR after IREE's optimizer."""
+    code: Kernel
 
 
 class Module(NamedTuple):
     """What IREE makes of a program."""
 
     data: bytes
-    kernels: dict[str, Kernel]
+    kernels: dict[str, Dispatch]
     """By name, in the order of the program."""
 
 
@@ -65,7 +64,7 @@ class Compiler:
             f"--iree-hal-dump-executable-binaries-to={folder}",
             f"--iree-hal-dump-executable-intermediates-to={folder}",
         )
-        self._kernels: dict[str, Kernel] = {}
+        self._kernels: dict[str, Dispatch] = {}
 
     def compile(self, program: bytes, evolved: Mapping[str, bytes] | None = None) -> Module:
         """The module of a program, the same for the same program; `SourceError` if IREE rejects it.
@@ -106,7 +105,7 @@ class Compiler:
             kernel = self._kernels.get(found[1])
             if kernel is None:
                 return found[0]
-            ptx = evolved.get(names[found[1]], kernel.ptx)
+            ptx = evolved.get(names[found[1]], kernel.code.ptx)
             path = self._folder / f"{hashlib.sha256(ptx).hexdigest()}.ptx"
             if not path.exists():
                 path.write_bytes(ptx)
@@ -114,13 +113,13 @@ class Compiler:
 
         return _DISPATCH.sub(frame, text)
 
-    def _dumped(self, name: str, frame: str) -> Kernel:
+    def _dumped(self, name: str, frame: str) -> Dispatch:
         """What IREE has written of a kernel that it has compiled just now."""
         found: dict[str, bytes] = {}
         for path in self._folder.glob(f"*{name}_*"):
             found["".join(path.suffixes)] = path.read_bytes()
             path.unlink()
-        return Kernel(frame, found[".ptx"], found[".optimized.ll"].decode())
+        return Dispatch(frame, Kernel(found[".optimized.ll"].decode(), found[".ptx"]))
 
 
 def _named_by_content(text: str) -> tuple[str, dict[str, str]]:

@@ -61,11 +61,19 @@ class Run(msgspec.Struct, frozen=True, tag=True):
     """Whether to tell what each kernel costs."""
 
 
+class Kernel(msgspec.Struct, frozen=True):
+    """Code of a kernel that IREE has made."""
+
+    llvm: str
+    """LLVM-IR after IREE's optimizer."""
+    ptx: bytes
+
+
 class Compiled(msgspec.Struct, frozen=True, tag=True):
-    """A module of IREE's, and its kernels: for each LLVM-IR, by name."""
+    """A module of IREE's, and its kernels by name, in the order of the program."""
 
     module: bytes
-    kernels: dict[str, str]
+    kernels: dict[str, Kernel]
 
 
 class Ran(msgspec.Struct, frozen=True, tag=True):

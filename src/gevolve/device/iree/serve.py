@@ -65,7 +65,8 @@ class Service:
             return request
         if isinstance(request, Compile):
             module = self._module(request.work)
-            return Compiled(module.data, {name: one.llvm for name, one in module.kernels.items()})
+            codes = {name: one.code for name, one in module.kernels.items()}
+            return Compiled(module.data, codes)
         self._host = host = self._host or self._open_host()
         arrays = [one.array() for one in request.arguments]
         return host.run(self._load(host, request.work), arrays, dry=request.dry, cost=request.cost)

@@ -73,6 +73,8 @@ class VirtualGpu:
         self.retained = 0
         self.then: HostCall | None = None
         """What the program calls before the call that is worked on returns."""
+        self.late = Code.SUCCESS
+        """What went wrong with work that nobody waited for."""
         self.launches = 0
         self.captures = 0
         self.faults: dict[Hazard, None] = {}
@@ -220,8 +222,11 @@ class VirtualGpu:
         module.memory.written, self.memory.written = self.memory.written, []
         try:
             if self.timer:
-                rooms = self._rooms(function, params)
-                self._timed.append(self.timer.timing(function, grid, block, shared, params, rooms))
+                self._timed.append(
+                    self.timer.timing(
+                        function, grid, block, shared, params, lambda: self._rooms(function, params)
+                    )
+                )
             if not self.dry:
                 module.gpu.launch_encoded(function.name, grid, block, params, shared)
             self.launches += 1
@@ -256,7 +261,7 @@ class VirtualGpu:
 
     def begin(self, *, dry: bool) -> None:
         """Count from here."""
-        self.dry, self.read_back, self.launches = dry, False, 0
+        self.dry, self.read_back, self.launches, self.late = dry, False, 0, Code.SUCCESS
         self._timed.clear()
         if self.timer:
             self.timer.begin()

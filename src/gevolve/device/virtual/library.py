@@ -12,7 +12,7 @@ from pathlib import Path
 from gevolve.device.sim.host import DEADLINE, cache_folder
 from gevolve.device.virtual.codes import Code
 from gevolve.device.virtual.functions import symbols
-from gevolve.device.virtual.names import IN_C
+from gevolve.device.virtual.names import IN_C, base_of
 from gevolve.device.virtual.wire import ARGUMENTS
 from gevolve.errors import DeviceError
 from gevolve.system import tools
@@ -30,6 +30,20 @@ _OPTIONS = (
         "-Wl,-soname,libcuda.so",
     ),
 )
+
+_LATER = (
+    "cuMemcpyAsync",
+    "cuMemcpyDtoDAsync",
+    "cuMemcpyHtoDAsync",
+    "cuMemFreeAsync",
+    "cuEventRecord",
+)
+_MANNERS = {
+    "cuLaunchKernel": "LAUNCHES",
+    "gevolveBegin": "BEGINS",
+    **dict.fromkeys(_LATER, "NEED_NOT_WAIT"),
+}
+"""Who need not wait for the GPU while launches are only timed; what fails is told to who waits next."""
 
 
 @cache
@@ -58,6 +72,8 @@ def _header() -> str:
     lines += [
         f"FUNCTION({number}, {name})" for number, name in enumerate(symbols()) if name not in IN_C
     ]
+    manners = ", ".join(_MANNERS.get(base_of(name), "WAITS") for name in symbols())
+    lines.append(f"static const unsigned char manners[] = {{{manners}}};")
     lines.append("static const struct symbol symbols[] = {")
     lines += [f'{{"{name}", (void *){name}}},' for name in symbols()]
     lines.append("};\nstatic const struct error errors[] = {")

@@ -33,7 +33,11 @@ def serve(connection: socket.socket, table: Gpu, timer: LaunchTimer | None = Non
             request = program.request()
             gpu.then = None
             code = _answer(gpu, request, missing)
-            program.done(code, gpu.then)
+            if request.later:
+                gpu.late = gpu.late or code
+                continue
+            program.done(code or gpu.late, gpu.then)
+            gpu.late = Code.SUCCESS
     except GoneError:
         return _session(gpu, missing)
     finally:

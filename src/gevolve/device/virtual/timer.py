@@ -5,7 +5,7 @@ plays no part in it: the launch is replayed on zeros, with buffers of its own, a
 does not matter which variant of a program was timed first, or where.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import NamedTuple
 
@@ -36,7 +36,7 @@ class LaunchTimer:
     def __init__(self, table: Gpu) -> None:
         self._table = table
         self._known: dict[Launch, Timing] = {}
-        self._first: dict[tuple[str, object, object, int], Launch] = {}
+        self._first: dict[tuple[int, object, object, int], Timing] = {}
 
     def begin(self) -> None:
         """A run of a program begins: of a kernel that it launches often, the first launch is timed."""
@@ -49,9 +49,23 @@ class LaunchTimer:
         block: tuple[int, int, int],
         shared: int,
         params: bytes,
+        find_rooms: Callable[[], Mapping[int, int]],
+    ) -> Timing:
+        """The time of a launch. `find_rooms` finds, of each pointer among its parameters, the bytes behind it."""
+        place = (function.handle, grid, block, shared)
+        if place not in self._first:
+            self._first[place] = self._timing(function, grid, block, shared, params, find_rooms())
+        return self._first[place]
+
+    def _timing(
+        self,
+        function: Function,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared: int,
+        params: bytes,
         rooms: Mapping[int, int],
     ) -> Timing:
-        """The time of a launch. `rooms` has, of each pointer among its parameters, the bytes behind it."""
         program = function.module.program
         assert program is not None
         code = function.fingerprint = function.fingerprint or fingerprint(function.kernel.source)
@@ -66,11 +80,9 @@ class LaunchTimer:
             shared,
             tuple((v in rooms, v % _ALIGN if v in rooms else v) for v in values),
         )
-        first = self._first.setdefault((code, grid, block, shared), key)
-        found = self._known.get(first)
-        if found is None:
-            found = self._known[first] = self._replayed(program, function, first, values, rooms)
-        return found
+        if key not in self._known:
+            self._known[key] = self._replayed(program, function, key, values, rooms)
+        return self._known[key]
 
     def _replayed(
         self,

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from gevolve.device.sim.memory import SLOT
 
 ARGUMENTS = 12
-VERSION = 1
-_REQUEST = struct.Struct(f"<II{ARGUMENTS}Q")
+VERSION = 2
+_REQUEST = struct.Struct(f"<II{ARGUMENTS}QII")
 _STEP = struct.Struct("<5Q")
 _HELLO = struct.Struct("<3Q")
 _NUMBER = struct.Struct("<Q")
@@ -44,6 +44,8 @@ class Request(NamedTuple):
     function: int
     thread: int
     arguments: tuple[int, ...]
+    later: bool = False
+    """Whether the program does not wait for it."""
 
 
 class HostCall(NamedTuple):
@@ -64,13 +66,18 @@ class Program:
     def __init__(self, connection: socket.socket, memory: int, base: int) -> None:
         """`memory` is the file that holds device memory, which begins at address `base`."""
         self._socket = connection
+        self._read = bytearray()
+        """What has come and was not asked for yet."""
+        self._given = b""
+        """The parameters of a launch, where they come with the call."""
         hello = _HELLO.pack(base, SLOT, VERSION)
         socket.send_fds(connection, [hello], [memory])
 
     def request(self) -> Request:
         """The next call; `GoneError` if there is none."""
-        function, thread, *arguments = _REQUEST.unpack(self._get(_REQUEST.size))
-        return Request(function, thread, tuple(arguments))
+        function, thread, *arguments, later, size = _REQUEST.unpack(self._get(_REQUEST.size))
+        self._given = self._get(size)
+        return Request(function, thread, tuple(arguments), bool(later))
 
     def done(self, code: int, then: "HostCall | None" = None) -> None:
         """Return from the call, when the program has called a function of its own, if there is one."""
@@ -97,9 +104,11 @@ class Program:
         """What the addresses in an array point to, so many bytes of each."""
         if not sizes:
             return []
-        self._ask(Step.GATHER, address, len(sizes))
-        self._send(struct.pack(f"<{len(sizes)}Q", *sizes))
-        whole, found, at = self._get(sum(sizes)), list[bytes](), 0
+        whole, found, at = self._given, list[bytes](), 0
+        if not whole:
+            self._ask(Step.GATHER, address, len(sizes))
+            self._send(struct.pack(f"<{len(sizes)}Q", *sizes))
+            whole = self._get(sum(sizes))
         for size in sizes:
             found.append(whole[at : at + size])
             at += size
@@ -149,14 +158,14 @@ class Program:
         return _NUMBER.unpack(self._get(_NUMBER.size))[0]
 
     def _get(self, size: int) -> bytes:
-        parts: list[bytes] = []
-        while size:
+        while len(self._read) < size:
             try:
-                part = self._socket.recv(min(size, 1 << 20))
+                part = self._socket.recv(max(size - len(self._read), 1 << 16))
             except OSError:
                 part = b""
             if not part:
                 raise GoneError
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
+            self._read += part
+        found = bytes(self._read[:size])
+        del self._read[:size]
+        return found

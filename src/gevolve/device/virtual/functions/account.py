@@ -6,6 +6,7 @@ import msgspec
 
 from gevolve.device.sim.timing import by_kernel
 from gevolve.device.virtual.calls import call
+from gevolve.device.virtual.codes import Code, Fault
 from gevolve.device.virtual.gpu import VirtualGpu
 
 
@@ -18,6 +19,9 @@ def begin(gpu: VirtualGpu, dry: int) -> None:
 @call("gevolveSpent", "DNNI", context=False)
 def spent(gpu: VirtualGpu) -> tuple[float, int, int, int]:
     """Cycles, launches and instructions since then; whether the host has read what was not computed."""
+    late, gpu.late = gpu.late, Code.SUCCESS
+    if late and not gpu.read_back:
+        raise Fault(late)
     instructions = sum(one.instructions for one in gpu.timings)
     return gpu.cycles(0, gpu.launches), gpu.launches, instructions, int(gpu.read_back)
 
