@@ -80,7 +80,7 @@ class Compiler:
             self.compile(program)
             missing = []
         with Compilation(self._flags) as back:
-            back.parse(self._with_objects(text, names, evolved or {}).encode())
+            back.parse(self._with_objects(text, evolved or {}).encode())
             frames: dict[str, str] = {}
             if missing:
                 back.run(_SOURCES, _TARGETS)
@@ -89,23 +89,21 @@ class Compiler:
             data = back.module()
         for name in missing:
             self._kernels[name] = self._dumped(name, frames[name])
-        made = Module(data, {names[name]: self._kernels[name] for name in names})
+        made = Module(data, {name: self._kernels[name] for name in names})
         for name in names:  # what was used last goes last
             self._kernels[name] = self._kernels.pop(name)
         for name in list(self._kernels)[:-_KEPT]:
             del self._kernels[name]
         return made
 
-    def _with_objects(
-        self, text: str, names: Mapping[str, str], evolved: Mapping[str, bytes]
-    ) -> str:
+    def _with_objects(self, text: str, evolved: Mapping[str, bytes]) -> str:
         """A module whose known dispatches have PTX from outside."""
 
         def frame(found: re.Match[str]) -> str:
             kernel = self._kernels.get(found[1])
             if kernel is None:
                 return found[0]
-            ptx = evolved.get(names[found[1]], kernel.code.ptx)
+            ptx = evolved.get(found[1], kernel.code.ptx)
             path = self._folder / f"{hashlib.sha256(ptx).hexdigest()}.ptx"
             if not path.exists():
                 path.write_bytes(ptx)
@@ -122,26 +120,21 @@ class Compiler:
         return Dispatch(frame, Kernel(found[".optimized.ll"].decode(), found[".ptx"]))
 
 
-def _named_by_content(text: str) -> tuple[str, dict[str, str]]:
-    """A module whose dispatches are named by what they are; and those names, each with its kernel's."""
-    names: dict[str, str] = {}
+def _named_by_content(text: str) -> tuple[str, list[str]]:
+    """A module whose dispatches and their kernels are named by what they compute; and those names."""
     new: dict[str, str] = {}
+    blocks: dict[str, str] = {}
     for found in _DISPATCH.finditer(text):
         old = found[1]
-        (kernel,) = _EXPORT.findall(found[0])
-        digest = hashlib.sha256(_word(old).sub("", found[0]).encode()).hexdigest()[:8]
-        what = kernel.removeprefix(old).strip("_") or "kernel"
-        new[old], new[kernel] = f"dispatch_{digest}", f"{what}_{digest}"
-        names[new[old]] = new[kernel]
-    seen: set[str] = set()
+        digest = hashlib.sha256(_word(old).sub("", found[0]).encode()).hexdigest()[:12]
+        for kernel in _EXPORT.findall(found[0]):
+            what = kernel.removeprefix(old).strip("_")[:100]  # it is part of the name of a file
+            new[kernel] = f"{what or 'kernel'}_{digest}"
+            new[old] = new[kernel]
+        blocks.setdefault(new[old], found[0])
 
-    def once(found: re.Match[str]) -> str:
-        name = new[found[1]]
-        known = name in seen
-        seen.add(name)
-        return "" if known else found[0]
-
-    text = _DISPATCH.sub(once, text)
+    names = list(blocks)
+    text = _DISPATCH.sub(lambda found: blocks.pop(new[found[1]], ""), text)
     return re.sub(r"(?<=@)[\w$.-]+", lambda found: new.get(found[0], found[0]), text), names
 
 
