@@ -46,6 +46,19 @@ module @loop {
   }
 }
 """
+CONSTANT = """
+module @constant {
+  func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %n = stablehlo.iota dim = 0 : tensor<4xf32>
+    %s = stablehlo.sine %n : tensor<4xf32>
+    %nan = stablehlo.constant dense<0x7FC00000> : tensor<4xf32>
+    %zero = stablehlo.constant dense<-2.0> : tensor<4xf32>
+    %p = stablehlo.compare GT, %s, %zero : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+    %y = stablehlo.select %p, %x, %nan : tensor<4xi1>, tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+}
+"""
 WHILE = """
 module @until {
   func.func public @main(%x: tensor<f32>) -> tensor<f32> {
@@ -91,6 +104,9 @@ def main(folder):
         handle(np.ones(64, np.float32))
         loops.append((handle.usage().time, device.time(program, []).launches))
     found["loops"] = loops
+    # It computes a constant when it is loaded, and that is computed though the run before was only timed.
+    constant = device.build(CONSTANT)
+    found["constant"] = device.run(constant, [np.ones(4, np.float32)])[0][0].tolist()
     until = device.build(WHILE)
     handle = device.open(until)
     found["until"] = float(handle(np.float32(1))[0])

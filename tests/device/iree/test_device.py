@@ -60,6 +60,10 @@ def test_a_loop_that_depends_on_data_is_computed(found):
     assert found["until_time"] > 0
 
 
+def test_what_is_computed_once_is_computed(found):
+    assert found["constant"] == [1, 1, 1, 1]
+
+
 def test_what_iree_rejects_is_said_in_one_line(found):
     assert found["refused"].startswith("IREE does not compile it: ")
     assert "\n" not in found["refused"]

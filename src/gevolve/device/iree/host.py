@@ -25,16 +25,21 @@ class Loaded:
     def __init__(self, host: "Host", module: bytes) -> None:
         self._host = host
         self._module = module
-        self._main = self._loaded()
+        self._config: Any = None
+        self.load()
 
-    def _loaded(self) -> Any:
+    def load(self) -> None:
+        """Load it, unless it is; what it computes once, when it is loaded, is computed."""
         runtime, config = self._host.runtime, self._host.config
+        if self._config is config:
+            return
         self._config = config
+        self._host.begin(dry=False)
         try:
             vm = runtime.VmModule.copy_buffer(config.vm_instance, self._module)
             context = runtime.SystemContext(config=config)
             context.add_vm_module(vm)
-            return context.modules[vm.name]["main"]
+            self._main: Any = context.modules[vm.name]["main"]
         except (RuntimeError, ValueError) as error:
             raise UnsupportedError(
                 f"the GPU does not take what IREE makes of it: {_cause(error)}"
@@ -43,8 +48,6 @@ class Loaded:
     def run(self, arguments: Sequence[Array]) -> list[Any]:
         """Run it; the results stay on the GPU."""
         runtime, device = self._host.runtime, self._host.config.device
-        if self._config is not self._host.config:
-            self._main = self._loaded()
         try:
             given = [runtime.asdevicearray(device, array) for array in arguments]
             found = self._main(*given)
@@ -79,6 +82,9 @@ class Host:
     def load(self, module: bytes) -> Loaded:
         return Loaded(self, module)
 
+    def begin(self, *, dry: bool) -> None:
+        """Count from here; a `dry` run computes nothing."""
+
     def run(self, loaded: Loaded, arguments: Sequence[Array], *, dry: bool, cost: bool) -> Ran:  # noqa: ARG002  (a card does what it does)
         """Results, and the seconds that it took until they were there."""
         began = time.perf_counter()
@@ -96,7 +102,8 @@ class VirtualHost(Host):
 
     def run(self, loaded: Loaded, arguments: Sequence[Array], *, dry: bool, cost: bool) -> Ran:
         """Results and cycles; a dry run computes nothing, and may end where its way depends on that."""
-        self._call("gevolveBegin", int(dry))
+        loaded.load()
+        self.begin(dry=dry)
         results: list[Tensor] = []
         try:
             found = loaded.run(arguments)
@@ -110,6 +117,9 @@ class VirtualHost(Host):
         return msgspec.structs.replace(
             spent, results=results, kernels=self._kernels() if cost else {}
         )
+
+    def begin(self, *, dry: bool) -> None:
+        self._call("gevolveBegin", int(dry))
 
     def _kernels(self) -> dict[str, KernelCost]:
         path = self._folder / "cost.json"
