@@ -47,7 +47,7 @@ class IreeProcess:
         """Make sure that it is there and has nothing else to do."""
         if self._process is not None:
             with contextlib.suppress(Stopped):
-                self._connection = None
+                self._hang_up()
                 self._answer(Ping(), _PATIENCE)
                 return
             self.end()
@@ -79,7 +79,8 @@ class IreeProcess:
         linux.kill(self._process.pid)
         self._process.wait()
         linux.lasting.discard(self._process.pid)
-        self._process = self._connection = None
+        self._hang_up()
+        self._process = None
         shutil.rmtree(self._folder, ignore_errors=True)
         atexit.unregister(self.end)
 
@@ -110,15 +111,21 @@ class IreeProcess:
             send(connection, request)
             return receive(connection, Answer)
         except (OSError, EOFError):
-            self._connection = None
+            self._hang_up()
             raise Poisoned("crash", f"IREE's process has ended: {self._last_words()}") from None
 
     def _connected(self) -> socket.socket:
         if self._connection is None or self._connection[0] != os.getpid():
+            self._hang_up()
             connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             connection.connect(str(self._folder / "iree"))
             self._connection = os.getpid(), connection
         return self._connection[1]
+
+    def _hang_up(self) -> None:
+        if self._connection is not None:
+            self._connection[1].close()
+            self._connection = None
 
     def _last_words(self) -> str:
         try:
