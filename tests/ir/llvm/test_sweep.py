@@ -101,6 +101,6 @@ def test_every_kind_sweeps_somewhere():
     swept: set[str] = set()
     for one in programs:
         sizes = {f"{function.name} ntid.x=256": 1.0 for function in one._index.functions}
-        profile = dict.fromkeys(one._index.body, 1.0) | sizes
+        profile = dict.fromkeys(one._index.body, 1.0) | sizes | {"parameter block=256,64": 1.0}
         swept |= {edit.kind for patch in one.sweep(one.kinds, profile) for edit in patch}
     assert swept == {*EDIT_KINDS} - {"copy", "move", "replace", "swap"}
