@@ -101,6 +101,17 @@ def test_every_kind_sweeps_somewhere():
     swept: set[str] = set()
     for one in programs:
         sizes = {f"{function.name} ntid.x=256": 1.0 for function in one._index.functions}
-        profile = dict.fromkeys(one._index.body, 1.0) | sizes | {"parameter block=256,64": 1.0}
+        counts = {block: 10.0**n for n, block in enumerate(one._index.body)}  # loops run often
+        profile = counts | sizes | {"parameter block=256,64": 1.0}
         swept |= {edit.kind for patch in one.sweep(one.kinds, profile) for edit in patch}
     assert swept == {*EDIT_KINDS} - {"copy", "move", "replace", "swap"}
+
+
+def test_loops_of_few_steps_are_not_perforated():
+    """That would only tell the compiler how long the loop runs on these cases."""
+    program = locate("papers/nbody").load()
+    loop = program._index.block_of["i145"]
+    for steps, found in ((3, {"2"}), (6, {"2", "4"}), (100, {"2", "4", "8"})):
+        profile = dict.fromkeys(program._index.body, 1.0) | {loop: float(steps)}
+        edits = (edit for patch in program.sweep(["perforate"], profile) for edit in patch)
+        assert {edit.args[1] for edit in edits if edit.args[0] == "i145"} == found

@@ -1,5 +1,6 @@
 """Loops that leave out some of their steps: an approximation."""
 
+import math
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -49,6 +50,8 @@ class Perforate(LlvmEdit):
                 counters = [] if head is None else list(_counters(draft, latch, head))
                 if head is None or not counters or (every != "2" and not _has_phase(counters[0])):
                     continue
+                if _steps(sites, latch, head, counters[0].phi) < int(every):
+                    continue  # it would say how long the loop runs here, and approximate nothing
                 yield cls(latch, every, "scaled" if list(_sums(draft, latch, head)) else "plain")
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
@@ -125,6 +128,13 @@ class Perforate(LlvmEdit):
                     new = f"u{new[1:]}" if one.phi.type == "ptr" else new
                     text = compare.parts[0].replace(f" {predicate} ", f" {new} ")
                     draft.put(compare._replace(parts=(text, *compare.parts[1:])))
+
+
+def _steps(sites: LlvmSites, latch: str, head: str, phi: Instr) -> float:
+    """How many steps a loop takes on average, as far as the profile tells."""
+    home = sites.index.block_of[latch]
+    entries = sum(sites.heat(block) for block in phi.blocks if block != home)
+    return sites.heat(head) / entries if sites.profiled and entries else math.inf
 
 
 def _has_phase(counter: _Counter) -> bool:

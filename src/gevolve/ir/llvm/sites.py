@@ -28,6 +28,11 @@ class LlvmSites:
         self._all = _Weighted(index, self.functions, profile)
         self._of = {number: _Weighted(index, [number], profile) for number in self.functions}
 
+    @property
+    def profiled(self) -> bool:
+        """Whether it is known how often blocks ran."""
+        return self._profile is not None
+
     def heat(self, block: str) -> float:
         """How often a block ran; 1 if that is not known."""
         return 1.0 if self._profile is None else float(self._profile.get(block, 0.0))
