@@ -141,6 +141,7 @@ class Xla(Device):
 
     def use(self, machine: dict[str, float]) -> None:
         self._rates = msgspec.convert(machine, Rates)
+        self._times.clear()
 
     def hasten(self) -> None:
         """Compile in half of the time, by less optimization of machine code, which no modelled time sees."""
