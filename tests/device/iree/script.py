@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+import jax
 import numpy as np
 
 from gevolve.device.base import Limits, Poisoned
@@ -111,6 +112,15 @@ def main(folder):
     handle = device.open(until)
     found["until"] = float(handle(np.float32(1))[0])
     found["until_time"] = handle.usage().time
+    # To time it ends a device of IREE's that others were loaded for, which are forgotten after it.
+    lowered = jax.jit(lambda x: x.var(0)).lower(x)
+    variance = device.build(str(lowered.compiler_ir("stablehlo")))
+    found["variance_time"] = device.time(variance, [x]).time
+    more = [CONSTANT.replace("module @", f"module @m{n}_") for n in range(7)]
+    found["more"] = [
+        device.run(device.build(one), [np.ones(4, np.float32)])[0][0][0] for one in more
+    ]
+    found["more"] = [float(one) for one in found["more"]]
     try:
         device._iree().compile(Compile(Work(LAYER.replace("maximum %y", "maximum %x").encode())))
     except SourceError as error:

@@ -64,6 +64,10 @@ def test_what_is_computed_once_is_computed(found):
     assert found["constant"] == [1, 1, 1, 1]
 
 
+def test_programs_of_a_device_that_has_failed_can_be_forgotten(found):
+    assert found["more"] == [1] * 7
+
+
 def test_what_iree_rejects_is_said_in_one_line(found):
     assert found["refused"].startswith("IREE does not compile it: ")
     assert "\n" not in found["refused"]

@@ -18,6 +18,9 @@ from gevolve.device.cost import KernelCost
 from gevolve.device.iree.messages import Ran, Tensor
 from gevolve.errors import DeviceError, UnsupportedError, one_line
 
+_MOST_FAILED = 32
+"""Each is some seven threads that never end."""
+
 
 class Loaded:
     """A module of IREE's that is ready to run."""
@@ -67,7 +70,13 @@ class Host:
     def __init__(self, index: int = 0) -> None:
         self.runtime: Any = import_module("iree.runtime")
         self._index = index
+        self._failed: list[Any] = []
         self.config = self._opened()
+
+    @property
+    def worn(self) -> bool:
+        """Whether so many devices have failed that a process with none is better."""
+        return len(self._failed) >= _MOST_FAILED
 
     def _opened(self) -> Any:
         index = self._index
@@ -111,7 +120,8 @@ class VirtualHost(Host):
         except Stopped:
             if not self._spent().read_back:
                 raise
-            # A device of IREE's that has failed once fails for ever.
+            # A device of IREE's that has failed once fails for ever, and waits for ever when it is freed.
+            self._failed.append(self.config)
             self.config = self._opened()
         spent = self._spent()
         return msgspec.structs.replace(

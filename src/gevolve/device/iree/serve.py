@@ -62,6 +62,8 @@ class Service:
 
     def _answer(self, request: Request) -> Answer:
         if isinstance(request, Ping):
+            if self._host is not None and self._host.worn:
+                raise SystemExit  # whoever asks starts another
             return request
         if isinstance(request, Compile):
             module = self._module(request.work)
