@@ -102,14 +102,17 @@ def _try(
 
     Fresh cases are new each time; any others, that a variant was tried on before, are not.
     """
-    session.say(f"checking {names(rows)} on {split} cases")
+    what = f"checking {names(rows)} on {split} cases"
+    session.say(what)
     baseline = session.evaluator.prepare(split)
     session.record(0, split, baseline.evaluation)
     for row in rows:
         if split == "fresh" or split not in session.run.store.validations(row.id):
             session.evaluator.submit(row.id, row.patch, split)
     _submit_nvcc(session, split)
-    for key, evaluation in session.evaluator.results():
+    for count, (key, evaluation) in enumerate(session.evaluator.results(), 1):
+        if len(rows) > 1:
+            session.say(f"{what}, {count} done")
         if isinstance(key, int):
             session.record(key, split, evaluation)
         else:
