@@ -289,9 +289,6 @@ class Standings:
         nvcc_interval = self._nvcc_intervals.get(id_) if interval else None
         ratio = one.time / self.baseline.time if self.baseline.time else 1.0
         nvcc = ratio / self.nvcc.ratio if self.nvcc.ratio else None
-        less = launches_otherwise(one.patch) or does_less(
-            one.evaluation.work, self.baseline.evaluation.work
-        )
         return VariantSummary(
             id=format_id(id_),
             time=one.time,
@@ -309,8 +306,8 @@ class Standings:
             large=self._ratio(id_, "large"),
             nvcc=nvcc,
             nvcc_interval=nvcc_interval,
-            does_less=less,
-            gain=less and is_gain(ratio, interval, nvcc, nvcc_interval),
+            does_less=not self._does_no_less(one),
+            gain=not self._does_no_less(one) and is_gain(ratio, interval, nvcc, nvcc_interval),
             patch=str(one.patch),
         )
 

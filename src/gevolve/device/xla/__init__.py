@@ -109,7 +109,7 @@ class Xla(Device):
         self._get(artefact)
 
     def prepare_sketch(self, artefact: bytes) -> None:
-        """Compile without any optimization of machine code, in a fifth of the time."""
+        """Compile without any optimization of machine code, in a tenth of the time."""
         key = hashlib.sha256(artefact).hexdigest()
         if key not in self._compiled and key not in self._sketches:
             _make_room(self._sketches, set())
