@@ -34,7 +34,8 @@ function suitePage(data) {
     section(
       'gains',
       'What each gained',
-      'The time of the unedited program over that of the best exact and validated variant, less 1, on fresh cases that the search never used. A thin line goes from the seed with the least to the one with the most.',
+      'The time of the unedited program over that of the best exact and validated variant, less 1, on fresh cases that the search never used.' +
+        (data.parts.some(severalSeeds) ? ' A thin line goes from the seed with the least to the one with the most.' : ''),
       data.parts.length > 1 && legend(names.map((name, n) => ({ name, colour: colours[n] }))),
       gainChart(data, colours),
     ),
@@ -53,6 +54,8 @@ function suitePage(data) {
     ),
   ];
 }
+
+const severalSeeds = (part) => part.rows.some((row) => row.seeds.length > 1);
 
 function suiteHero(data, part) {
   const mean = part.exact.nvcc,
@@ -75,7 +78,7 @@ function suiteHero(data, part) {
       h(
         'p',
         {},
-        `Mean over ${plural(part.rows.filter((row) => row.seeds.length).length, 'workload')} on ${partName(part)}: exact output, on cases that the search never used, against the better of our build of the unedited program and nvcc's. Geometric: ${percent(mean.geometric)}. With every workload's worst seed ${percent(mean.least)}, with its best ${percent(mean.most)}.`,
+        `Mean over ${plural(part.rows.filter((row) => row.seeds.length).length, 'workload')} on ${partName(part)}: exact output, on cases that the search never used, against the better of our build of the unedited program and nvcc's. Geometric: ${percent(mean.geometric)}.${severalSeeds(part) ? ` With every workload's worst seed ${percent(mean.least)}, with its best ${percent(mean.most)}.` : ' One seed each, so no spread is known.'}`,
       ),
     ),
     h(
