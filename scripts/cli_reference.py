@@ -19,7 +19,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
 HEAD = """\
 # The command line
 
-<!-- Made by scripts/cli_reference.py from the docstrings of src/gevolve/cli.py: edit those, and run it. -->
+<!-- Made by scripts/cli_reference.py from the docstrings of src/gevolve/cli: edit those, and run it. -->
 
 What the commands print, their exit codes, the JSON summary and the verdicts: [output](output.md).
 """

@@ -12,9 +12,10 @@ import yaml
 from gevolve.cli import app
 from tests import ROOT
 from tests.evaluate.ray_nodes import free_port
+from tests.small.saxpy import SAXPY
 
 EXAMPLES = ROOT / "examples" / "cluster"
-SEARCH = ["tuned/reduction", "--evals", "12", "--population", "6", "--json"]
+SEARCH = [SAXPY, "--evals", "12", "--population", "6", "--json"]
 
 
 @pytest.fixture
