@@ -21,6 +21,7 @@ MOST = 10_000
 """Edits in a patch; a search of many days comes to a thousand."""
 _EDIT = re.compile(r"([a-z-]+)((?: [^\s;#]+)*) #([0-9a-f]+)")
 _WORD = re.compile(r"[^\s;#]+")
+_PLACE = re.compile(r"[a-z]+\d+")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -33,6 +34,11 @@ class Edit:
 
     def __str__(self) -> str:
         return " ".join((self.kind, *self.args, f"#{self.seed:x}"))
+
+    @property
+    def action(self) -> str:
+        """What it does, wherever it does it: its kind, and those of its words that are no ids."""
+        return " ".join((self.kind, *(word for word in self.args if not _PLACE.fullmatch(word))))
 
     @classmethod
     @lru_cache(maxsize=1 << 16)  # the variants of a run share most of their edits

@@ -221,3 +221,73 @@ def test_a_state_in_the_middle_of_gains_in_error_goes_on_alike():
         asked += now
         whole.tell(now, [world.judge(one) for one in now])
     assert len(asked) > 8
+
+
+class Company(World):
+    """Edits that save nothing alone, or even cost time, and save much once all of them are there."""
+
+    def __init__(self, saves, together, **others):
+        super().__init__(saves, **others)
+        self.together = [{edit(number) for number in numbers} for numbers in together]
+
+    def judge(self, one):
+        found = super().judge(one)
+        if found is None:
+            return None
+        saved = 30 * sum(edits <= set(one) for edits in self.together)
+        return Individual(one, found.evaluation, found.time - saved, found.error)
+
+
+def action(kind, *places):
+    return [Patch((Edit(kind, (place, "n"), 1),)) for place in places]
+
+
+class Places(Company):
+    """The same with edits that name their places."""
+
+    def judge(self, one):
+        numbered = Patch(tuple(Edit("e", (e.args[0][1:],), 1) for e in one))
+        found = Company.judge(self, numbered)
+        return found and Individual(one, found.evaluation, found.time, found.error)
+
+
+def test_what_is_harmless_alone_is_added_to_the_best_by_groups():
+    patches = [*action("a", "i0", "i1"), *action("b", "i2", "i3", "i4"), *action("c", "i5")]
+    world = Places({0: 4, 2: -1, 3: 0, 4: 0, 5: -20}, [{0, 2, 3, 4}])
+    opening = Opening(patches, unedited(), 8)
+    asked = play(opening, world)
+    assert {e.args[0] for e in opening._best[1]} == {"i0", "i2", "i3", "i4"}
+    assert not any(edit(1) in one.edits for one in asked[len(patches) :])  # it failed alone
+    assert len(asked) < 20
+
+
+def test_groups_are_added_again_after_a_gain():
+    """One group pays only after another, which is tried after it."""
+    patches = [*action("b", "i1", "i2"), *action("a", "i3"), *action("c", "i4")]
+    world = Places({1: 0, 2: -1, 3: -1, 4: 3}, [{3, 4}, {1, 2, 3}])
+    opening = Opening(patches, unedited(), 8)
+    play(opening, world)
+    assert opening._best[0] == START - 61
+
+
+def test_groups_leave_out_what_has_an_error():
+    patches = action("a", "i0", "i1", "i2")
+    world = Places({0: 0, 1: 0, 2: 0}, [{0, 1}], errors={2: 0.1})
+    opening = Opening(patches, unedited(), 8)
+    play(opening, world)
+    assert {e.args[0] for e in opening._best[1]} == {"i0", "i1"}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_goes_on_from_any_state_of_groups(seed):
+    rng = np.random.default_rng(seed)
+    saves = {n: int(rng.integers(-3, 4)) for n in range(10) if rng.random() < 0.8}
+    patches = [*action("a", *(f"i{n}" for n in range(5))), *action("b", "i5", "i6", "i7")]
+    world = Places(saves, [{*[*saves][:3]}])
+    expected = play(Opening(patches, unedited(), 4), world)
+    for cut in range(len(expected)):
+        first = Opening(patches, unedited(), 4)
+        asked = play(first, world, most=cut)
+        second = Opening(patches, unedited(), 4)
+        second.resume(first.state(), {frozenset(one) for one in asked})
+        assert asked + play(second, world) == expected

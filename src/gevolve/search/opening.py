@@ -7,6 +7,10 @@ best so far alone, and those that do not pay are left out. In the second the bes
 together: the first, the first two, four and so on up to all, so that one that clashes with others costs half of
 what follows it, not all.
 
+Many edits pay only in company: two quotients by one divisor are worth a reciprocal once the compiler sees that the
+divisors are one. So all edits that do the same at different places, and were harmless alone, are then added to the
+best together, each such group at once; and all over again as long as that pays.
+
 Both objectives pay. What has less error than the unedited program, as a training may have, is joined for the least
 error: first what takes no more time, then what takes a little. Then what is faster is joined for the least time:
 first the exact winners, then those with an error that the tolerance allows.
@@ -24,16 +28,23 @@ MOST_JOINED = 48
 """Of the winners, this many are joined: each may cost an evaluation in every second round."""
 HOPELESS = 16
 """A kind is given up when so many of it were tried and none paid."""
+MOST_TOGETHER = 32
+"""So many edits of a group are added at once."""
+AGAIN = 0.99
+"""Groups are added once more if they brought the time below this part of what it was."""
 DEAR = 1.25
 """What has less error is joined if it takes no more than this many times the unedited program's time."""
-Stage = Literal["single", "better", "dearer", "exact", "loose", "over"]
+Stage = Literal["single", "better", "dearer", "exact", "together", "loose", "over"]
 _NEXT: dict[Stage, Stage] = {
     "single": "better",
     "better": "dearer",
     "dearer": "exact",
-    "exact": "loose",
+    "exact": "together",
+    "together": "loose",
     "loose": "over",
 }
+_EXACT: tuple[Stage, ...] = ("exact", "together")
+"""Stages that take nothing with an error."""
 
 
 class OpeningState(msgspec.Struct, frozen=True):
@@ -46,6 +57,8 @@ class OpeningState(msgspec.Struct, frozen=True):
     winners: list[tuple[float, float, str]]
     pool: list[str]
     alone: bool = True
+    harmless: list[str] = []
+    start: float = 0.0
 
 
 class Opening:
@@ -80,6 +93,10 @@ class Opening:
         self._best: tuple[float, Patch] = (unedited.time, Patch())
         self._winners: list[tuple[float, float, Patch]] = []
         """What was faster than the unedited program, or had less error: time, error and patch."""
+        self._harmless: list[Patch] = []
+        """Single edits that are exact, faster or not."""
+        self._start = unedited.time
+        """The least time when groups were last begun to be added."""
         self._pool: list[Patch] = []
         """Winners that may still be added to the best, in order of their gain."""
         self._alone = True
@@ -111,6 +128,7 @@ class Opening:
         if self._stage == "single":
             won = [one for one in good if one.time < self._unedited or self._better(one.error)]
             self._winners += [(one.time, one.error, one.patch) for one in won]
+            self._harmless += [one.patch for one in good if len(one.patch) == 1 and one.error == 0]
             self._tried += len(patches)
             paid = {one.patch for one in won}
             for patch in patches:
@@ -128,6 +146,7 @@ class Opening:
     def strike(self, edits: frozenset[Edit]) -> None:
         """Build on nothing that has all of these edits."""
         self._winners = [one for one in self._winners if not edits <= frozenset(one[2])]
+        self._harmless = [patch for patch in self._harmless if not edits <= frozenset(patch)]
         self._pool = [patch for patch in self._pool if not edits <= frozenset(patch)]
         if edits <= frozenset(self._best[1]):
             self._best = self._nothing
@@ -173,7 +192,7 @@ class Opening:
         values = {
             frozenset(one.patch): (self._value(one.time, one.error), one.patch)
             for one in good
-            if self._allows(one.time)
+            if self._allows(one.time) and (one.error == 0 or self._stage not in _EXACT)
         }
         gains = {key: one for key, one in values.items() if one[0] < reached}
         if gains:
@@ -195,7 +214,8 @@ class Opening:
             if self._stage != "single" and not self._alone and self._pool:
                 self._alone = True
                 continue
-            self._stage = _NEXT[self._stage]
+            again = self._stage == "together" and self._best[0] < AGAIN * self._start
+            self._stage = self._stage if again else _NEXT[self._stage]
             self._alone = True
             if self._stage in ("better", "exact"):  # with another objective
                 self._best = self._nothing
@@ -203,6 +223,9 @@ class Opening:
 
     def _fresh_pool(self) -> list[Patch]:
         """The winners to be joined in this stage; the first of them is the best if there is none."""
+        if self._stage == "together":
+            self._start = self._best[0]
+            return self._groups()
         order = sorted(
             (winner for winner in self._winners if self._belongs(*winner[:2])),
             key=lambda winner: (self._value(*winner[:2]), len(winner[2]), str(winner[2])),
@@ -210,6 +233,13 @@ class Opening:
         if order and not self._best[1].edits:
             self._best = (self._value(*order[0][:2]), order[0][2])
         return [patch for *_, patch in order][:MOST_JOINED]
+
+    def _groups(self) -> list[Patch]:
+        """What was harmless alone, all that does the same at other places in one patch."""
+        groups: dict[str, list[Patch]] = {}
+        for patch in self._harmless:
+            groups.setdefault(patch[0].action, []).append(patch)
+        return [joined(*group[:MOST_TOGETHER]) for group in groups.values()]
 
     def _belongs(self, time: float, error: float) -> bool:
         """Whether a winner is joined in this stage."""
@@ -249,6 +279,8 @@ class Opening:
             [(time, error, str(patch)) for time, error, patch in self._winners],
             [str(patch) for patch in self._pool],
             self._alone,
+            [str(patch) for patch in self._harmless],
+            self._start,
         )
 
     def resume(self, past: OpeningState, asked: Collection[frozenset[Edit]]) -> Self:
@@ -261,6 +293,8 @@ class Opening:
         self._winners = [(time, error, Patch.parse(text)) for time, error, text in past.winners]
         self._pool = [Patch.parse(text) for text in past.pool]
         self._alone = past.alone
+        self._harmless = [Patch.parse(text) for text in past.harmless]
+        self._start = past.start
         return self
 
 
