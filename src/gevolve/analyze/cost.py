@@ -14,6 +14,7 @@ import msgspec
 
 from gevolve.device.base import Gpu, Limits, Stopped, Usage
 from gevolve.device.cost import KernelCost
+from gevolve.device.registry import itemizes
 from gevolve.errors import EvaluationError, GevolveError, OptionError, SourceError
 from gevolve.ir.llvm.names import demangle
 from gevolve.run.run import Run, opened
@@ -21,8 +22,6 @@ from gevolve.system.confine import confine
 from gevolve.system.limited import limited
 
 _KEPT = "costs"
-_MODELS = ("sim:", "ptx:", "iree:")
-"""How the names of devices begin that model a GPU."""
 _SECONDS = 600.0
 
 
@@ -78,7 +77,7 @@ def kept_costs(run: Run, variant: str) -> KeptCosts:
 
 def keep_costs(run: Run) -> None:
     """Work out the costs of the best variant, if the device knows any, and keep them in the store."""
-    best = run.summary().best if run.config.device.startswith(_MODELS) else None
+    best = run.summary().best if itemizes(run.config.device) else None
     if best is None or kept_costs(run, best.id) is not _NOT_KEPT:
         return
     try:

@@ -243,6 +243,9 @@ class Device(ABC):
     sketches: bool = False
     """Whether it can compile in haste what then runs slowly, for a first look at outputs (`open_sketch`)."""
 
+    calibrates: bool = False
+    """Whether `calibrate` measures anything; if so, the main process opens the device too."""
+
     writes: tuple[str, ...] = ()
     """Files and folders that its driver writes to; a child that runs variants can write to no other."""
     sockets: Sockets = "none"
@@ -270,6 +273,11 @@ class Device(ABC):
         """What each worker on a cluster needs; by default a core."""
         limited = cls.workers(model)
         return Placement(limited[0] if limited else model, most=len(limited) or None)
+
+    @classmethod
+    def itemizes(cls, model: str) -> bool:  # noqa: ARG003  (for subclasses)
+        """Whether `cost` knows kernels and lines, so that a run keeps those of its best variant."""
+        return False
 
     @abstractmethod
     def build(self, text: str) -> bytes:

@@ -28,8 +28,19 @@ _BUILT_IN = {
 
 def open_device(name: str) -> Device:
     """The device of this name, such as ``sim:a100``."""
-    family, _, model = name.partition(":")
-    return _family(family)(model)
+    known, _, model = name.partition(":")
+    return _family(known)(model)
+
+
+def family(name: str) -> type[Device]:
+    """The class of a device, which is not opened; `Device` itself for one that a workload brings along."""
+    known, _, _ = name.partition(":")
+    return _family(known) if _is_family(known) else Device
+
+
+def itemizes(name: str) -> bool:
+    """Whether a device tells the cost of a program by kernel and line."""
+    return family(name).itemizes(name.partition(":")[2])
 
 
 def worker_devices(name: str) -> list[str]:
@@ -37,35 +48,31 @@ def worker_devices(name: str) -> list[str]:
 
     ``cuda:all`` is a worker for each GPU, ``cuda:0`` is one worker.
     """
-    family, _, model = name.partition(":")
-    if not _is_family(family):  # a workload may bring a device of its own
-        return []
-    return [_join(family, one) for one in _family(family).workers(model)]
+    known, _, model = name.partition(":")
+    return [_join(known, one) for one in family(name).workers(model)]
 
 
 def placement(name: str) -> Placement:
     """What a worker on a cluster needs, and the whole name of the device that it opens there."""
-    family, _, model = name.partition(":")
-    if not _is_family(family):  # a workload may bring a device of its own
-        return Placement(name)
-    found = _family(family).placement(model)
-    return found._replace(model=_join(family, found.model))
+    known, _, model = name.partition(":")
+    found = family(name).placement(model)
+    return found._replace(model=_join(known, found.model))
 
 
 def devices() -> list[tuple[str, str]]:
     """Every device that can be opened, with one line about it, or how to install what is missing."""
     rows: list[tuple[str, str]] = []
-    for family in (*_BUILT_IN, *_plugged_in()):
+    for known in (*_BUILT_IN, *_plugged_in()):
         try:
-            models = _family(family).models()
+            models = _family(known).models()
         except GevolveError as error:  # a broken plug-in must not hide the other devices
             models = [("", str(error))]
-        rows += [(_join(family, model), line) for model, line in models]
+        rows += [(_join(known, model), line) for model, line in models]
     return rows
 
 
-def _join(family: str, model: str) -> str:
-    return f"{family}:{model}" if model else family
+def _join(known: str, model: str) -> str:
+    return f"{known}:{model}" if model else known
 
 
 def _is_family(name: str) -> bool:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import msgspec
 
+from gevolve.device.registry import family
 from gevolve.errors import MissingPackageError, SourceError, StoreError, TrustError
 from gevolve.evaluate.pool import Pool
 from gevolve.evaluate.ray import RayEvaluator
@@ -48,9 +49,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-
-_MEASURING = frozenset({"xla"})
-"""Families of devices that measure the machine in this process; others are opened by workers only."""
 
 
 class Run:
@@ -207,8 +205,11 @@ class Run:
     def machine(self) -> dict[str, float]:
         """What the device measured of the machine that the run began on, and has gone by since."""
         known = self.store.get("machine", dict[str, float], {})
-        measures = self.config.device.partition(":")[0] in _MEASURING
-        if not known and measures and (known := self.device.calibrate()):
+        if (
+            not known
+            and family(self.config.device).calibrates
+            and (known := self.device.calibrate())
+        ):
             self.store.set("machine", known)
         return known
 

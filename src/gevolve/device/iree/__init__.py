@@ -88,6 +88,11 @@ class Iree(Device):
         """One worker for a real GPU."""
         return [model] if model.startswith("cuda") else []
 
+    @classmethod
+    def itemizes(cls, model: str) -> bool:
+        """A virtual GPU does."""
+        return not model.startswith("cuda")
+
     def check_fork(self) -> None:
         """JAX must not have run here; IREE's process, and what it loads, is there for children to use."""
         self._xla.check_fork()

@@ -68,6 +68,11 @@ class Sim(Device):
         self.arch = self._arch or f"sm_{OLDEST}"
 
     @classmethod
+    def itemizes(cls, model: str) -> bool:
+        """A named GPU does."""
+        return bool(model)
+
+    @classmethod
     def _table(cls, model: str) -> Gpu:
         gpu = load_gpu(model)
         if gpu.machine is None:

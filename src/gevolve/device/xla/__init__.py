@@ -50,6 +50,7 @@ class Xla(Device):
 
     deterministic = False
     sees_empty = False
+    calibrates = True
 
     def __init__(self, model: str = "") -> None:
         found = re.fullmatch(r"(cpu|gpu|tpu)(?::(\d{1,4}))?", model or "cpu")
