@@ -170,12 +170,6 @@ static void step(struct engine *s, uint32_t sm, uint32_t now) {
   s->next[sm] = later(next, now + 1);
 }
 
-static void place_lines(struct engine *s, int seed) {
-  struct record *r = s->p->trace;
-  s->salt = (uint64_t)seed << 32;
-  for (uint64_t i = 0; i < r->n_lines && !seed; i++) s->homes[i] = (uint32_t)scatter(r->lines[i]);
-}
-
 static void start(struct engine *s) {
   uint32_t sms = (uint32_t)s->g.sms, resident = (uint32_t)s->p->resident;
   for (uint32_t sm = 0; sm < sms; sm++) {
@@ -244,8 +238,9 @@ EXPORT int32_t gevolve_replay(struct replay *p) {
   uint64_t far = sms * s.code_lines, near = far * (uint64_t)s.g.schedulers;
   s.near = take(near, sizeof *s.near, &failed);
   s.far = take(far, sizeof *s.far, &failed);
+  for (uint64_t i = 0; i < lines && !failed; i++) s.homes[i] = (uint32_t)scatter(p->trace->lines[i]);
   p->cycles = p->early = p->late = 0;
-  for (int seed = 0; seed < p->seeds && !failed; seed++) {
+  for (int nth = 0; nth < p->seeds && !failed; nth++) {
     memset(s.sms, 0, sms * sizeof *s.sms);
     memset(s.groups, 0, groups * sizeof *s.groups);
     memset(s.slices, 0, slices * sizeof *s.slices);
@@ -254,7 +249,7 @@ EXPORT int32_t gevolve_replay(struct replay *p) {
     memset(s.near, 0, near * sizeof *s.near);
     memset(s.far, 0, far * sizeof *s.far);
     s.next_block = s.done_blocks = s.end = s.early = s.late = 0;
-    place_lines(&s, seed);
+    s.salt = (uint64_t)(p->first + nth) << 32;
     run_engine(&s);
     failed = s.done_blocks < s.n_blocks;
     p->cycles += s.end;

@@ -36,7 +36,7 @@ struct replay {
   const struct block *blocks;
   const int32_t *accesses;     /* what each memory site does */
   struct record *trace;
-  int32_t warps_per_block, resident, slots, n_ops, seeds, n_blocks;
+  int32_t warps_per_block, resident, slots, n_ops, first, seeds, n_blocks;
   /* results */
   uint64_t cycles, idle;
   uint64_t early, late;        /* cycles until a third of the waves were done, and two thirds */

@@ -1,6 +1,7 @@
 """The clock of one run on a named GPU: records each launch, replays it, adds up the cycles."""
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -61,6 +62,7 @@ class Clock:
         self._l2 = l2_of(gpu)
         self._pending: list[_Launch] = []
         self._timings: list[Timing] = []
+        self._launches = Counter[str]()
 
     @property
     def timings(self) -> list[Timing]:
@@ -157,6 +159,7 @@ class Clock:
 
     def _place(self, launch: _Launch) -> Replay:
         program, kernel = launch.program, launch.kernel
+        self._launches[kernel.name] += 1
         return Replay(
             launch.gpu,
             program.code(kernel.name).spilling(launch.registers.spilled),
@@ -171,6 +174,7 @@ class Clock:
             instructions=launch.instructions,
             warps=launch.warps,
             part=launch.gpu.sms / self._gpu.sms,
+            nth=self._launches[kernel.name] - 1,
             files=program.files,
         )
 

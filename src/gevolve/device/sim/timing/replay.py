@@ -18,7 +18,8 @@ _MAPS = ((128, 6), (512, 3))
 """Maps of lines to slices that the cycles are a mean of, by the most warps that the grid may have.
 
 No variant is lucky in all of them. A large grid has less need of it, for its many accesses are a mean
-of their own; and all variants of a workload have the same grid.
+of their own; so are the launches of a kernel that is launched again and again, each of which has maps that
+no other has. And all variants of a workload have the same grids and launches.
 """
 _LEAST_MAPS = 2
 _WAVES = 3
@@ -36,7 +37,7 @@ class _Replay(ctypes.Structure):
             for name in ("gpu", "ops", "registers", "spans", "blocks", "accesses", "trace")
         ),
         *((name, _i32) for name in ("warps_per_block", "resident", "slots", "n_ops")),
-        *((name, _i32) for name in ("seeds", "n_blocks")),
+        *((name, _i32) for name in ("first", "seeds", "n_blocks")),
         *((name, _u64) for name in ("cycles", "idle", "early", "late")),
         *((name, _u64) for name in ("issued", "waited", "stuck", "starved")),
         *((name, _u64) for name in ("delay", "contended", "runs")),
@@ -79,8 +80,9 @@ class Replay:
     """A recorded launch whose accesses have been placed in the caches, ready to be replayed.
 
     `blocks` is the table that it was recorded with; `instructions` and `warps` are those of the whole
-    launch, if not all of it was recorded; `gpu` is `part` of the whole one then. Launches must be placed in the order in which they were
-    made, for each finds in `l2` what the last one left.
+    launch, if not all of it was recorded; `gpu` is `part` of the whole one then; `nth` counts the launches of
+    the kernel before it. Launches must be placed in the order in which they were made, for each finds in
+    `l2` what the last one left.
     """
 
     def __init__(
@@ -99,6 +101,7 @@ class Replay:
         instructions: int | None = None,
         warps: int | None = None,
         part: float = 1.0,
+        nth: int = 0,
         files: dict[int, str] | None = None,
     ) -> None:
         record = trace.record
@@ -113,6 +116,7 @@ class Replay:
         # what a part of the GPU would have had to do of the whole launch
         self._more = part / self._share if self._share else 1.0
         self._warps = record.n_warps if warps is None else warps
+        self._nth = nth
         # The runtime is given addresses; all that they point to is kept here.
         self._tables = (
             encode(gpu, held.blocks * shared, machine=code.machine),
@@ -148,9 +152,10 @@ class Replay:
     def timing(self) -> Timing:
         """Replay the launch."""
         call, held = self._call, self._held
-        maps = next((n for most, n in _MAPS if self._warps <= most), _LEAST_MAPS)
+        most = next((n for warps, n in _MAPS if self._warps <= warps), _LEAST_MAPS)
         # many waves are a mean of their own
-        call.seeds = maps = 1 if self._more != 1 else maps
+        maps = 1 if self._more != 1 else max(most // (self._nth + 1), _LEAST_MAPS)
+        call.first, call.seeds = self._nth * most, maps
         if function("gevolve_replay", _i32)(ctypes.byref(call)):
             raise DeviceError(
                 f"{self._kernel}: the replay of a launch did not end; this is a fault of gevolve"
