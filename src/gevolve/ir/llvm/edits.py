@@ -255,7 +255,11 @@ class SetOperand(LlvmEdit):
         draft.put(instr.with_operand(number, text))
 
     def describe(self, show: Show) -> str:
-        return f"operand {self.number} of {show(self.target)} becomes {show(self.value)}"
+        constant = self.value.removeprefix(CONSTANT)
+        if constant in ("true", "false") and constant != self.value and not self.number:
+            return f"take the condition of {show(self.target)} as always {constant}"
+        value = f"`{constant}`" if constant != self.value else show(self.value)
+        return f"operand {self.number + 1} of {show(self.target)} becomes {value}"
 
     def rewrite(self, source: SourceDraft) -> str:
         instr = source.index.instr.get(self.target)

@@ -84,7 +84,7 @@ class Invariant(LlvmEdit):
         draft.put(instr._replace(parts=(*first, f"{last}, !invariant.load !{{}}")))
 
     def describe(self, show: Show) -> str:
-        return f"load {show(self.load)} through the read-only cache (__ldg)"
+        return f"let {show(self.load)} go through the read-only cache (__ldg)"
 
     def rewrite(self, source: SourceDraft) -> str:
         return forms.read_only(source, self.load)
@@ -118,7 +118,7 @@ class Unroll(LlvmEdit):
         draft.put(instr._replace(parts=(*first, f"{last}, !llvm.loop {node}")))
 
     def describe(self, show: Show) -> str:
-        return f"{self.pragma} at the loop of {show(self.latch)}"
+        return f"{self.pragma} at {show(self.latch)}"
 
     @property
     def pragma(self) -> str:

@@ -68,7 +68,7 @@ class Keep(LlvmEdit):
 
     def describe(self, show: Show) -> str:
         which = "later loads" if self.loads == "sure" else "all loads"
-        return f"keep what {show(self.access)} works on in a register, for {which} of that address"
+        return f"keep in a register what {show(self.access)} works on, for {which} of that address"
 
 
 def _key(draft: LlvmDraft, access: Instr) -> tuple[int, str, str]:

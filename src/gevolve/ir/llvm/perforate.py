@@ -87,7 +87,7 @@ class Perforate(LlvmEdit):
 
     def describe(self, show: Show) -> str:
         sums = ", and make up for it in its sums" if self.sums == "scaled" else ""
-        return f"leave out every {self.every}th step of the loop of {show(self.latch)}{sums}"
+        return f"leave out one in {self.every} steps of {show(self.latch)}{sums}"
 
     def _mark_last(self, draft: LlvmDraft, head: str, counter: _Counter, prefix: str) -> None:
         """Find out, from the first counter, whether the next step is one to be left out."""

@@ -23,6 +23,7 @@ from gevolve.ir.llvm.reround import functions, rerounded, rounds_in_memory
 from gevolve.ir.llvm.sites import LlvmSites
 from gevolve.ir.llvm.source_form import SourceDraft, SourceForm
 from gevolve.ir.llvm.verifier import verify
+from gevolve.ir.llvm.words import noun
 from gevolve.program import Change, Profile, Variant
 
 if TYPE_CHECKING:
@@ -135,9 +136,27 @@ class LlvmProgram(EditableProgram[LlvmSites, LlvmDraft]):
         instr = self._index.instr.get(id_)
         if instr is None:
             return self._show_other(id_)
-        words = f"{id_} `{_without_metadata(instr)}`"
         line, of_user = self._line(instr)
-        return f"{words} ({'for ' if of_user else ''}{line})" if line else words, line
+        if not line:
+            return f"{id_} `{_without_metadata(instr)}`", line
+        block = self._index.block_of[id_]
+        dominance = self._index.dominance[self._index.function_of[block]]
+        loop = any(dominance.dominates(head, block) for head in instr.blocks)
+        words = noun(instr, self._index.instr.get, self._argument, loop=loop)
+        return f"the {words} ({'for ' if of_user else ''}{line})", line
+
+    def _argument(self, id_: str) -> str:
+        """The name that an argument has in the source; empty if that is not known."""
+        function = (
+            self._index.functions[self._index.function_of[id_]]
+            if id_ in self._index.arg_type
+            else None
+        )
+        if function is None:
+            return ""
+        names = self._arguments.get(function.name, ())
+        number = [name for name, _ in function.args].index(id_)
+        return names[number] if number < len(names) else ""
 
     def _show_other(self, id_: str) -> tuple[str, str]:
         """What an argument or a block stands for: the user knows its function, not its id."""
@@ -149,9 +168,8 @@ class LlvmProgram(EditableProgram[LlvmSites, LlvmDraft]):
         line = str(Location(*spot[:2])) if spot else ""
         names = [name for name, _ in function.args]
         if id_ in names:
-            number = names.index(id_)
-            known = self._arguments.get(function.name, ())
-            words = f"`{known[number]}`" if known else f"argument {number + 1}"
+            known = self._argument(id_)
+            words = f"`{known}`" if known else f"argument {names.index(id_) + 1}"
             return f"{words} of {demangle(function.name)}{f' ({line})' if line else ''}", line
         return (demangle(function.name) if id_ == function.blocks[0].id else id_), line
 
