@@ -14,7 +14,8 @@ from gevolve.analyze.session import Session
 from gevolve.device.registry import placement
 from gevolve.errors import GevolveError, OptionError
 from gevolve.evaluate.dispatcher.cluster import PACKAGES, Cluster
-from gevolve.run.config import Config
+from gevolve.run.config import Config, Levels
+from gevolve.run.levels import check_levels
 from gevolve.run.loop import Loop, Watch
 from gevolve.run.options import Options
 from gevolve.run.run import Run
@@ -104,6 +105,7 @@ def _config(workload: Workload, options: Options) -> Config:
         rounding=workload.rounding or 0.0,
         device=options.device or workload.default_device,
         seed=options.seed,
+        levels=msgspec.convert(options.levels.split(","), Levels),
         tolerance=workload.tolerance if options.tolerance is None else options.tolerance,
         search=options.search,
         preset=options.preset,
@@ -114,6 +116,7 @@ def _config(workload: Workload, options: Options) -> Config:
         referee=options.referee,
         versions={name: version(name) for name in ("gevolve", "numpy", *_PACKAGES[workload.ir])},
     )
+    check_levels(config.levels, config.device)
     config.search_settings(0.0, 0.0)  # a wrong setting is refused before anything is written
     return config
 

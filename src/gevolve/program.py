@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -39,18 +39,8 @@ class Change:
         return self.lines[0] if self.lines else ""
 
 
-class Program(Protocol):
-    """A loaded module in some IR, every operation with a stable id; never changed in place."""
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the canonical text: two programs with one digest are the same."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """The canonical text of the unedited program."""
-        ...
+class Proposer(Protocol):
+    """What a search needs to know of a program."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -73,6 +63,20 @@ class Program(Protocol):
 
     def sweep(self, kinds: Sequence[str], profile: Profile | None) -> list[Patch]:
         """Patches of these kinds that are worth trying before anything random, best bets first."""
+        ...
+
+
+class Program(Proposer, Protocol):
+    """A loaded module in some IR, every operation with a stable id; never changed in place."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical text: two programs with one digest are the same."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """The canonical text of the unedited program."""
         ...
 
     def apply(self, patch: Patch) -> Variant:
@@ -106,4 +110,13 @@ class Program(Protocol):
 
         It is seen in what is left of both when they are optimized, so both must be valid.
         """
+        ...
+
+
+@runtime_checkable
+class Layered(Protocol):
+    """A program that a compiler makes kernels of, which edits may be of, too."""
+
+    def know(self, kernels: Mapping[str, str]) -> None:
+        """Learn the LLVM-IR of kernels by name, to tell in words what edits of them do."""
         ...

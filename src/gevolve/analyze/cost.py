@@ -91,7 +91,7 @@ def keep_costs(run: Run) -> None:
 def _costs_apart(run: Run, variant: str) -> Costs:
     """The costs of a variant, worked out in a confined fork: it may crash, hang or take all memory."""
     device = run.device
-    device.check_fork()
+    device.check_cost()
 
     def work() -> bytes:
         confine(device.writes, device.sockets)

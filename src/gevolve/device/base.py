@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from gevolve.device.cost import Cost
+from gevolve.device.cost import Cost, KernelCode
 from gevolve.errors import DeviceError
 from gevolve.system.confine import Sockets
 
@@ -103,7 +103,7 @@ class Stopped(Exception):  # noqa: N818  (an outcome of the run, not a mistake o
     def __init__(self, verdict: str, detail: str) -> None:
         super().__init__(detail)
         self.verdict = verdict
-        """``fuel``, ``memory``, ``crash``, ``timeout`` or ``divergent-barrier``."""
+        """``fuel``, ``memory``, ``crash``, ``timeout``, ``divergent-barrier``, ``race`` or ``stale``."""
 
 
 class Poisoned(Stopped):
@@ -240,6 +240,9 @@ class Device(ABC):
     sees_empty: bool = True
     """Whether a program can see memory that nothing has written; if not, a search tries one pattern."""
 
+    setup: float = 60.0
+    """Seconds that the unedited program may take at first, over all search cases; compilation is part of it."""
+
     sketches: bool = False
     """Whether it can compile in haste what then runs slowly, for a first look at outputs (`open_sketch`)."""
 
@@ -330,6 +333,22 @@ class Device(ABC):
         call it.
         """
         return None
+
+    def kernels(
+        self,
+        artefact: bytes,  # noqa: ARG002
+        run: Callable[[Any], object],  # noqa: ARG002  (for subclasses)
+        limits: Limits,  # noqa: ARG002
+    ) -> dict[str, KernelCode]:
+        """The kernels that its compiler makes of a model, whose LLVM-IR may be edited; none by default.
+
+        Their names are the same in all models that have them. `run` runs the workload on a handle.
+        """
+        return {}
+
+    def check_cost(self) -> None:
+        """Raise `WorkloadError` if a fork of this process could tell neither `cost` nor `kernels`."""
+        self.check_fork()
 
     def calibrate(self) -> dict[str, float]:
         """What modelled times go by on this machine, measured at first use; a run keeps it.

@@ -23,6 +23,15 @@ class KernelCost(msgspec.Struct, kw_only=True):
     traffic: dict[str, int] = msgspec.field(default_factory=dict[str, int])
 
 
+class KernelCode(msgspec.Struct, frozen=True):
+    """A kernel that a device's compiler made of a program."""
+
+    llvm: str
+    """Its LLVM-IR, which edits of kernels are of."""
+    cycles: float
+    """Of all its launches in a run."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cost:
     """The cost of one run."""

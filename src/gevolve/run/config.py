@@ -2,7 +2,7 @@
 
 import math
 import os
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -10,6 +10,7 @@ from gevolve.search import Settings, make_settings
 from gevolve.workload.locate import Location
 
 DEFAULT_EVALS = 2000
+Levels: TypeAlias = tuple[Literal["graph", "kernels"], ...]
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,6 +25,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     """The error that counts as none, by the workload; 0 if that is measured."""
     device: str
     seed: int
+    levels: Levels = ("graph",)
+    """What is edited of a model, in this order."""
     tolerance: float
     """What the user allowed, or the workload."""
     search: str = "nsga2"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from gevolve.errors import StoreError
 from gevolve.evaluate.protocol import NodeStatus
 from gevolve.patch import Patch
+from gevolve.run import levels
 from gevolve.run.caveats import caveats_of
 from gevolve.run.nvcc import compare_with_nvcc
 from gevolve.run.standings import Standings
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from gevolve.evaluate.verdict import Evaluation
     from gevolve.run.run import Run
     from gevolve.search import Search
+    from gevolve.search.based import BasedSearch
 
 
 @dataclass(slots=True)
@@ -116,22 +118,32 @@ class Loop:
                 f"not {row.evaluation.time}: the workload or gevolve has changed; start a new run"
             )
 
-    def _start(self) -> tuple[Search, int]:
+    def _start(self) -> tuple[Search | BasedSearch, int]:
         """A new search, or the one whose state is in the store; with its number of generations."""
         run, store = self._run, self._store
-        algorithm = search_kind(run.config.search, run.settings)
+        last = store.last_generation()
+        if last is not None:
+            self._progress.curve = store.get("curve", list[float], [])[: last.number]
+        if stage := levels.read_stage(run):
+            return levels.kernel_search(run, stage, last), last.number if last else 0
+        settings = levels.level_settings(run.settings, kernels=False)
+        algorithm = search_kind(run.config.search, settings)
         problem = Problem(
             program=run.program,
             profile=store.get("profile", dict[str, float], {}) or None,
             unedited=store.variant(0).evaluation,
             seed=run.config.seed,
         )
-        last = store.last_generation()
         if last is None:
-            return algorithm(problem, run.settings), 0
+            return algorithm(problem, settings), 0
         judged = ((row.patch, row.evaluation) for row in store.evaluations(until=last.number))
-        self._progress.curve = store.get("curve", list[float], [])[: last.number]
-        return algorithm.restore(problem, run.settings, last.state, judged), last.number
+        return algorithm.restore(problem, settings, last.state, judged), last.number
+
+    def _go_on_to_kernels(self, generation: int) -> Search | BasedSearch:
+        """Leave the graph as it is in the fastest variant, and search its kernels."""
+        self.show("reading the kernels of the best variant")
+        levels.begin(self._run, self._searched.front[0][0], generation)
+        return self._start()[0]
 
     def _generations(self, evaluator: Evaluator) -> bool:
         store, progress = self._store, self._progress
@@ -139,7 +151,12 @@ class Loop:
         search, generation = self._start()
         before = {row.id: row.evaluation for row in store.evaluations()}
         while not self._stop.is_set() and self.seconds < seconds:
+            if levels.is_due(self._run, store.count() - 1, self.seconds):
+                search = self._go_on_to_kernels(generation)
             patches = search.ask()
+            if not patches and levels.is_wanted(self._run):
+                search = self._go_on_to_kernels(generation)
+                continue
             if not patches:
                 return True
             ids = store.reserve(patches, generation)
@@ -161,7 +178,7 @@ class Loop:
             )
         return not self._stop.is_set()
 
-    def _try_best(self, evaluator: Evaluator, search: Search) -> bool:
+    def _try_best(self, evaluator: Evaluator, search: Search | BasedSearch) -> bool:
         """Try what is best now on other cases; returns whether time allowed it."""
 
         def record(id_: int, name: str, evaluation: Evaluation) -> None:

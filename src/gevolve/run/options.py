@@ -13,6 +13,9 @@ from gevolve.errors import OptionError
 from gevolve.evaluate.dispatcher.cluster import check_address
 from gevolve.search import PRESETS
 
+LEVELS = ("graph", "kernels", "graph,kernels")
+"""What may be edited of a model, and in which order."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
@@ -37,6 +40,9 @@ class Options:
     tolerance: float | None = None
     """The largest error of a kernel's variant, by default its rounding; how much larger than the
     unedited program's a model's may be, by default 0.02."""
+    levels: str = "graph"
+    """What is edited of a model: its graph, the kernels that a compiler makes of it, or graph,kernels,
+    one after the other; kernels need an iree device."""
     search: str = "nsga2"
     """The search algorithm: nsga2, or one that an installed package adds."""
     preset: Literal["default", "paper"] = "default"
@@ -75,6 +81,8 @@ class Options:
             raise OptionError(f"--population is {self.population}; it must be from 4 to 100000")
         if self.tolerance is not None and not 0 <= self.tolerance < math.inf:
             raise OptionError(f"--tolerance is {self.tolerance:g}; it must be 0 or more")
+        if self.levels not in LEVELS:
+            raise OptionError(f"--levels is {self.levels!r}; it must be one of {'; '.join(LEVELS)}")
         if self.preset not in PRESETS:
             raise OptionError(
                 f"--preset is {self.preset!r}; it must be one of {', '.join(PRESETS)}"

@@ -25,6 +25,7 @@ from gevolve.errors import MissingPackageError, SourceError, StoreError, TrustEr
 from gevolve.evaluate.pool import Pool
 from gevolve.evaluate.ray import RayEvaluator
 from gevolve.ir import restore
+from gevolve.program import Layered
 from gevolve.run import seal, sources
 from gevolve.run.caveats import read_caveats
 from gevolve.run.config import Config
@@ -120,7 +121,7 @@ class Run:
         """The unedited program, as the store keeps it."""
         try:
             self.guarded(lambda: restore(self.config.ir, self.store.program_text).digest, str)
-            return restore(self.config.ir, self.store.program_text)
+            return self._knowing(restore(self.config.ir, self.store.program_text))
         except ImportError:
             raise MissingPackageError("models need JAX", "ml") from None
         except (SourceError, AssertionError, LookupError, ValueError):
@@ -178,7 +179,17 @@ class Run:
         if not self._loaded:
             program = self.workload.load()
             self.store.check_program(program.digest)
-            self.program, self._loaded = program, True
+            self.program, self._loaded = self._knowing(program), True
+
+    def know_kernels(self) -> None:
+        """Let the program tell of edits of kernels in words, as far as the store has these kernels."""
+        self._knowing(self.program)
+
+    def _knowing(self, program: Program) -> Program:
+        kept = self.store.get("kernels", dict[str, Any], {}).get("kernels", {})
+        if kept and isinstance(program, Layered):
+            program.know({name: one["llvm"] for name, one in kept.items()})
+        return program
 
     def evaluator(
         self, device: str = "", *, workers: int | None = None, draw: int | None = None
@@ -295,6 +306,8 @@ class Run:
         words = ["gevolve", "run", self.source, "--device", config.device]
         words += ["--seed", str(config.seed), "--evals", str(max(1, self.store.count() - 1))]
         words += ["--population", str(self.settings.population)]
+        if config.levels != ("graph",):
+            words += ["--levels", ",".join(config.levels)]
         if config.tolerance:
             words += ["--tolerance", f"{config.tolerance:g}"]
         if config.preset != "default":

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gevolve.evaluate.verdict import Evaluation
     from gevolve.run.standings import Standings
     from gevolve.search import Search
+    from gevolve.search.based import BasedSearch
     from gevolve.workload.base import Split
 
 EARLY: dict[str, Split] = {"unseen": "unseen", "early varied": "varied"}
@@ -28,7 +29,7 @@ MOST = 16
 def try_best(
     evaluator: Evaluator,
     standings: Standings,
-    search: Search,
+    search: Search | BasedSearch,
     record: Callable[[int, str, Evaluation], None],
     over: Callable[[], bool],
     *,

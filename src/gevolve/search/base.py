@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 
 from gevolve.evaluate.verdict import Evaluation
 from gevolve.patch import Patch
-from gevolve.program import Profile, Program
+from gevolve.program import Profile, Proposer
 from gevolve.search.settings import Settings
 
 
@@ -26,7 +26,7 @@ from gevolve.search.settings import Settings
 class Problem:
     """What a search works on."""
 
-    program: Program
+    program: Proposer
     """Knows the kinds of edit, and proposes edits of each kind."""
     profile: Profile | None
     """How often each block of the unedited program ran, for `Program.propose`."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gevolve.patch import Edit
-from gevolve.program import Profile, Program
+from gevolve.program import Profile, Proposer
 from gevolve.search.credit import Credit, pick
 from gevolve.search.experience import Experience
 from gevolve.search.settings import Settings
@@ -18,7 +18,7 @@ class Proposals:
     """Draws edits of these kinds, and takes note of what became of them."""
 
     def __init__(
-        self, program: Program, profile: Profile | None, kinds: Sequence[str], settings: Settings
+        self, program: Proposer, profile: Profile | None, kinds: Sequence[str], settings: Settings
     ) -> None:
         self.kinds = tuple(kinds)
         self.credit = Credit(self.kinds, settings.kind_floor)

@@ -3,7 +3,8 @@
 IREE makes machine code for NVIDIA GPUs of a program, and launches it as it would on a card. On
 ``iree:a100`` the card is the virtual GPU: launches are timed one by one, each once, and not computed;
 outputs are XLA's on the CPU. Of a sample of programs the virtual GPU computes them too, and where they do
-not agree to rounding, its own count. ``iree:cuda:0`` is a real card, which computes and is timed by the clock.
+not agree to rounding, its own count. Where kernels are edited (`evolve`), it computes them of every program, and
+watches those kernels. ``iree:cuda:0`` is a real card, which computes and is timed by the clock.
 
 IREE is a process of its own (`process`, `serve`), which lasts as long as the worker that uses it.
 """
@@ -12,22 +13,29 @@ from __future__ import annotations
 
 import hashlib
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
-from gevolve.device.base import Array, Device, Limits
-from gevolve.device.cost import Cost
-from gevolve.device.iree.executable import IreeExecutable
+from gevolve.device.base import Array, Device, Limits, Stopped
+from gevolve.device.cost import Cost, KernelCode
+from gevolve.device.iree.evolve import evolved, joined, parted
+from gevolve.device.iree.executable import Heard, IreeExecutable, Listener
 from gevolve.device.iree.library import installed
 from gevolve.device.iree.messages import Compile, Compiled, Ran, Run, Tensor, Work
 from gevolve.device.iree.process import IreeProcess
 from gevolve.device.xla import Xla
+from gevolve.device.xla.executable import checked
 from gevolve.errors import DeviceError, MissingPackageError, install
+from gevolve.ir.levels import from_comments
 from gevolve.system.confine import DRIVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from gevolve.device.xla.executable import XlaExecutable
 
 __all__ = ["Iree", "IreeExecutable", "arch_of", "module_of"]
 
@@ -39,6 +47,12 @@ _ROUNDING = 1e-3
 """How far apart results may be, by the largest of them."""
 _OLDEST = "sm_75"
 """What a real card is given; its driver compiles PTX for what it is."""
+_SAME = 1e-4
+"""How far what edited kernels compute may be from what the graph does, by the largest of it, to count as the same."""
+_MOST_OWN = 200_000_000
+"""Warp instructions of a program whose edited kernels compute something else, over all its runs."""
+_HAZARDS = ("divergent-barrier", "race", "stale")
+"""What an edited kernel must not do unless the unedited one does."""
 _TIMES = 64
 """Programs whose times are remembered."""
 
@@ -47,6 +61,7 @@ class Iree(Device):
     """Compiles StableHLO to GPU kernels with IREE, and times or runs them."""
 
     sockets = "local"
+    setup = 300.0
 
     def __init__(self, model: str = "") -> None:
         if not installed():
@@ -58,12 +73,21 @@ class Iree(Device):
             index = int(real[1] or 0)
             self.name = f"iree:cuda:{index}"
             self.deterministic, self.writes = False, DRIVER
+            self._arch = _OLDEST
             self._process = IreeProcess(_OLDEST, str(index))
         else:
             self._model = model or "a100"
             self.name = f"iree:{self._model}"
             self._process: IreeProcess | None = None
             self._arch = _arch(self._model)
+            self.sketches = self._xla.sketches
+        self._evolved: dict[str, dict[str, bytes]] = {}
+        self._same: dict[str, bool] = {}
+        """Whether edited kernels compute what the graph does, by program."""
+        self._computed: dict[str, int] = {}
+        """How many instructions it took to compute what edited kernels do, by program."""
+        self._own_hazards: dict[str, frozenset[tuple[str, str]]] = {}
+        """What kernels of a graph do and should not do, as kinds and kernels."""
         self._times: dict[str, Ran] = {}
         self._kept: dict[str, bytes] = {}
         self._agree: dict[str, bool | None] = {}
@@ -98,9 +122,13 @@ class Iree(Device):
         self._xla.check_fork()
         self._iree().start()
 
+    def check_cost(self) -> None:
+        """To time kernels IREE is enough, so JAX may have run here."""
+        self._iree().start()
+
     def build(self, text: str) -> bytes:
         """MLIR bytecode of a verified module, the same for modules that differ only in dead code."""
-        return self._xla.build(text)
+        return joined(self._xla.build(text), from_comments(text))
 
     def prepare(self, artefact: bytes, kernels: Sequence[str]) -> None:  # noqa: ARG002  (a program is one)
         """Compile what computes the outputs; raises `SourceError` if it is rejected.
@@ -108,9 +136,22 @@ class Iree(Device):
         On a virtual GPU that is XLA. IREE compiles what gives the right outputs, when its time is asked for.
         """
         if self.virtual:
-            self._xla.prepare(artefact, ())
+            self._xla.prepare(parted(artefact)[0], ())
         else:
             self.compiled(artefact)
+
+    def prepare_sketch(self, artefact: bytes) -> None:
+        """Let XLA compile in haste what computes the outputs."""
+        self._xla.prepare_sketch(parted(artefact)[0])
+
+    def open_sketch(self, artefact: bytes, limits: Limits) -> XlaExecutable:
+        """The graph as XLA compiles it in haste; edits of kernels are judged by what comes after."""
+        return self._xla.open_sketch(parted(artefact)[0], limits)
+
+    def hasten(self) -> None:
+        """No clock times what XLA compiles for a virtual GPU."""
+        if self.virtual:
+            self._xla.hasten()
 
     def keep(self, artefact: bytes) -> None:
         """Never evict this program from the cache."""
@@ -125,15 +166,27 @@ class Iree(Device):
 
     def compiled(self, artefact: bytes) -> Compiled:
         """What IREE makes of a program; raises `SourceError` with its message if that is nothing."""
-        return self._iree().compile(Compile(_work(artefact)))
+        return self._iree().compile(Compile(self._work(artefact)))
 
-    def cost(self, artefact: bytes, run: Callable[[Any], object], limits: Limits) -> Cost | None:
+    def kernels(
+        self, artefact: bytes, run: Callable[[Any], object], limits: Limits
+    ) -> dict[str, KernelCode]:
+        """The kernels of a program on a virtual GPU, with the cycles of each."""
+        spent = self.cost(artefact, run, limits)
+        if spent is None:
+            return {}
+        code = self.compiled(artefact).kernels
+        return {
+            name: KernelCode(code[name].llvm, one.cycles)
+            for name, one in spent.kernels.items()
+            if name in code
+        }
+
+    def cost(self, artefact: bytes, run: Callable[[Any], object], limits: Limits) -> Cost | None:  # noqa: ARG002  (it is not run)
         """The cycles of a run by kernel, on a virtual GPU."""
         if not self.virtual:
             return None
-        opened = self.open(artefact, limits)
-        run(opened)
-        kernels = self._timed(artefact, opened.arguments, cost=True).kernels
+        kernels = self._timed(artefact, self._arguments(artefact, run), cost=True).kernels
         terms: dict[str, float] = {}
         for kernel in kernels.values():
             for kind, spent in kernel.kinds.items():
@@ -152,18 +205,23 @@ class Iree(Device):
         if check is not None:
             raise DeviceError(f"{self.name} has no check {check!r}")
         limits = limits or Limits()
-        outputs = self._xla.open(artefact, limits) if self.virtual else None
+        outputs = self._xla.open(parted(artefact)[0], limits) if self.virtual else None
         return IreeExecutable(self, artefact, limits, outputs)
 
     # --- for its handles -------------------------------------------------------------------------
 
     def arrays(self, artefact: bytes, arguments: Sequence[Any]) -> list[Array]:
         """Arguments with the types of the program."""
-        return [np.asarray(one, order="C") for one in self._xla.checked(artefact, arguments)]
+        return [
+            np.asarray(one, order="C") for one in self._xla.checked(parted(artefact)[0], arguments)
+        ]
 
-    def run(self, artefact: bytes, arguments: Sequence[Array]) -> tuple[list[Array], Ran]:
-        """Results that the GPU computes, and what that took."""
-        request = Run(_work(artefact), [Tensor.of(one) for one in arguments])
+    def run(
+        self, artefact: bytes, arguments: Sequence[Array], watched: Sequence[str] = ()
+    ) -> tuple[list[Array], Ran]:
+        """Results that the GPU computes, and what that took; and what `watched` kernels did."""
+        given = [Tensor.of(one) for one in arguments]
+        request = Run(self._work(artefact), given, watched=list(watched))
         ran = self._iree().run(request)
         return [one.array() for one in ran.results], ran
 
@@ -172,8 +230,13 @@ class Iree(Device):
     ) -> list[Array]:
         """What XLA found, unless the virtual GPU is asked as well and finds something else.
 
-        It is asked about a sample; and about all variants of a program that the two do not agree on.
+        It is asked about a sample; and about all variants of a program that the two do not agree on. Kernels that
+        are edited XLA does not know: the virtual GPU is asked until it has found the same once.
         """
+        graph, edits = parted(artefact)
+        if edits and (edited := self._work(artefact).evolved):
+            return self._of_kernels(artefact, sorted(edited), arguments, found)
+        artefact = graph
         sampled = int(_key(artefact), 16) % _SAMPLE == 0
         if not sampled and all(
             self._agrees(one, arguments) is not False for one in self._kept.values()
@@ -182,6 +245,46 @@ class Iree(Device):
         if self._agrees(artefact, arguments) is not False:
             return found
         return self.run(artefact, arguments)[0]
+
+    def _arguments(self, artefact: bytes, run: Callable[[Any], object]) -> list[Array]:
+        """What a workload calls the program with; nothing is computed."""
+        from gevolve.ir.stablehlo.mlir import parse  # noqa: PLC0415  (JAX loads when it is needed)
+        from gevolve.ir.stablehlo.signature import signature_of  # noqa: PLC0415
+
+        listener = Listener()
+        with suppress(Heard):
+            run(listener)
+        given = checked(signature_of(parse(parted(artefact)[0])), listener.arguments)
+        return [np.asarray(one, order="C") for one in given]
+
+    def _of_kernels(
+        self, artefact: bytes, edited: list[str], arguments: Sequence[Array], found: list[Array]
+    ) -> list[Array]:
+        """What a program with edited kernels computes, where its graph computes `found`."""
+        key = _key(artefact)
+        if self._same.get(key):
+            return found
+        own, ran = self.run(artefact, arguments, edited)
+        self._computed[key] = self._computed.get(key, 0) + ran.instructions
+        if self._computed[key] > _MOST_OWN:
+            raise Stopped("fuel", "its kernels do not compute what the graph does, and to judge what they do takes too long")  # fmt: skip
+        hazards = [one for one in ran.findings if one.kind in _HAZARDS]
+        if hazards:
+            known = self._hazards_of(parted(artefact)[0], edited, arguments)
+            for one in hazards:
+                if (one.kind, one.kernel) not in known:
+                    raise Stopped(one.kind, f"{one.kernel}: {one.detail}")
+        self._same[key] = all(_close(a, b, _SAME) for a, b in zip(found, own, strict=True))
+        return found if self._same[key] else own
+
+    def _hazards_of(
+        self, graph: bytes, kernels: list[str], arguments: Sequence[Array]
+    ) -> frozenset[tuple[str, str]]:
+        key = _key(graph + ",".join(kernels).encode())
+        if key not in self._own_hazards:
+            found = self.run(graph, arguments, kernels)[1].findings
+            self._own_hazards[key] = frozenset((one.kind, one.kernel) for one in found)
+        return self._own_hazards[key]
 
     def _agrees(self, artefact: bytes, arguments: Sequence[Array]) -> bool | None:
         key = _key(artefact)
@@ -211,12 +314,26 @@ class Iree(Device):
         return self._times[key]
 
     def _timed(self, artefact: bytes, arguments: Sequence[Array], *, cost: bool = False) -> Ran:
-        work = _work(artefact)
+        work = self._work(artefact)
         shapes = [Tensor.of(one, whole=False) for one in arguments]
         ran = self._iree().run(Run(work, shapes, dry=True, cost=cost))
         if not ran.read_back:
             return ran
         return self._iree().run(Run(work, [Tensor.of(one) for one in arguments], cost=cost))
+
+    def _work(self, artefact: bytes) -> Work:
+        """What IREE is to compile: a graph, and PTX in place of that of kernels that are edited."""
+        graph, edits = parted(artefact)
+        work = _work(graph)
+        if not edits:
+            return work
+        key = _key(artefact)
+        if key not in self._evolved:
+            kernels = self._iree().compile(Compile(work)).kernels
+            self._evolved[key] = evolved(kernels, edits, self._arch)
+            for old in list(self._evolved)[:-_TIMES]:
+                del self._evolved[old]
+        return Work(work.program, self._evolved[key])
 
     def _iree(self) -> IreeProcess:
         if self._process is None:
@@ -234,9 +351,19 @@ def module_of(text: str, arch: str) -> Compiled:
     """What IREE makes of a program for an architecture such as ``sm_80``; `SourceError` if that is nothing."""
     if not installed():
         raise MissingPackageError("a vmfb is made by IREE", "iree")
-    process = IreeProcess(arch)
+    process, edits = IreeProcess(arch), from_comments(text)
     try:
-        return process.compile(Compile(_work(Xla("cpu").build(text))))
+        work = _work(Xla("cpu").build(text))
+        made = process.compile(Compile(work))
+        if not edits:
+            return made
+        changed = evolved(made.kernels, edits, arch)
+        code = {
+            name: msgspec.structs.replace(made.kernels[name], ptx=ptx)
+            for name, ptx in changed.items()
+        }
+        module = process.compile(Compile(Work(work.program, changed))).module
+        return Compiled(module, {**made.kernels, **code})
     finally:
         process.end()
 
@@ -252,7 +379,7 @@ def _key(artefact: bytes) -> str:
     return hashlib.sha256(artefact).hexdigest()
 
 
-def _close(one: Array, other: Array) -> bool:
+def _close(one: Array, other: Array, rounding: float = _ROUNDING) -> bool:
     """Whether two results are the same but for rounding; what is no number is so in both."""
     if one.shape != other.shape:
         return False
@@ -261,7 +388,7 @@ def _close(one: Array, other: Array) -> bool:
     if not np.array_equal(finite, np.isfinite(b)):
         return False
     largest = max(np.abs(a[finite]).max(initial=0.0), 1e-30)
-    return bool((np.abs(a - b)[finite] <= _ROUNDING * largest).all())
+    return bool((np.abs(a - b)[finite] <= rounding * largest).all())
 
 
 def arch_of(device: str) -> str:

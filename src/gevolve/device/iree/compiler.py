@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from gevolve.device.iree.library import Compilation
 from gevolve.device.iree.messages import Kernel
+from gevolve.device.iree.older import older
 
 _FLAGS = (
     "--iree-input-type=stablehlo",
@@ -117,7 +118,7 @@ class Compiler:
         for path in self._folder.glob(f"*{name}_*"):
             found["".join(path.suffixes)] = path.read_bytes()
             path.unlink()
-        return Dispatch(frame, Kernel(found[".optimized.ll"].decode(), found[".ptx"]))
+        return Dispatch(frame, Kernel(older(found[".optimized.ll"].decode()), found[".ptx"]))
 
 
 def _named_by_content(text: str) -> tuple[str, list[str]]:

@@ -28,8 +28,6 @@ class IreeExecutable:
         self._outputs = outputs
         self._runs: list[list[Array]] = []
         """The arguments of runs whose time nobody has asked for."""
-        self.arguments: list[Array] = []
-        """Those of the last run."""
         self._used = Usage()
         self._open = True
 
@@ -43,7 +41,7 @@ class IreeExecutable:
         if self._outputs is not None:
             found = self._outputs(*arguments)
             self._used.memory = self._outputs.usage().memory
-            arrays = self.arguments = self._device.arrays(self._artefact, arguments)
+            arrays = self._device.arrays(self._artefact, arguments)
             self._runs.append(arrays)
             found = self._device.agreed(self._artefact, arrays, found)
             self._used.remark = self._device.remark(self._artefact)
@@ -65,3 +63,24 @@ class IreeExecutable:
         self._runs.clear()
         if self._outputs is not None:
             self._outputs.close()
+
+
+class Heard(Exception):  # noqa: N818  (what was wanted, not a mistake)
+    """The arguments are known, and nothing more is wanted of the workload."""
+
+
+class Listener:
+    """A handle that only takes note of the arguments of the first run."""
+
+    def __init__(self) -> None:
+        self.arguments: list[npt.ArrayLike] = []
+
+    def __call__(self, *arguments: npt.ArrayLike) -> list[Array]:
+        self.arguments = list(arguments)
+        raise Heard
+
+    def usage(self, *, timed: bool = True) -> Usage:  # noqa: ARG002  (nothing is used)
+        return Usage()
+
+    def close(self) -> None:
+        pass

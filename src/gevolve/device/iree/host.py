@@ -15,7 +15,8 @@ import numpy as np
 
 from gevolve.device.base import Array, Stopped
 from gevolve.device.cost import KernelCost
-from gevolve.device.iree.messages import Ran, Tensor
+from gevolve.device.iree.messages import Ran, Run, Tensor
+from gevolve.device.virtual.session import Finding
 from gevolve.errors import DeviceError, UnsupportedError, one_line
 
 _MOST_FAILED = 32
@@ -94,7 +95,7 @@ class Host:
     def begin(self, *, dry: bool) -> None:
         """Count from here; a `dry` run computes nothing."""
 
-    def run(self, loaded: Loaded, arguments: Sequence[Array], *, dry: bool, cost: bool) -> Ran:  # noqa: ARG002  (a card does what it does)
+    def run(self, loaded: Loaded, arguments: Sequence[Array], how: Run) -> Ran:  # noqa: ARG002  (a card does what it does)
         """Results, and the seconds that it took until they were there."""
         began = time.perf_counter()
         found = loaded.read(loaded.run(arguments))
@@ -109,23 +110,32 @@ class VirtualHost(Host):
         self._library = ctypes.CDLL(library, ctypes.RTLD_GLOBAL)
         super().__init__()
 
-    def run(self, loaded: Loaded, arguments: Sequence[Array], *, dry: bool, cost: bool) -> Ran:
+    def run(self, loaded: Loaded, arguments: Sequence[Array], how: Run) -> Ran:
         """Results and cycles; a dry run computes nothing, and may end where its way depends on that."""
         loaded.load()
-        self.begin(dry=dry)
+        self.begin(dry=how.dry)
+        if how.watched:
+            self._call("gevolveWatch", ",".join(how.watched).encode())
         results: list[Tensor] = []
         try:
             found = loaded.run(arguments)
-            results = [] if dry else loaded.read(found)
-        except Stopped:
-            if not self._spent().read_back:
-                raise
+            results = [] if how.dry else loaded.read(found)
+        except Stopped as stopped:
+            faults = self._findings()
+            read_back = not faults and self._spent().read_back
             # A device of IREE's that has failed once fails for ever, and waits for ever when it is freed.
             self._failed.append(self.config)
+            self.begin(dry=how.dry) if faults else None
             self.config = self._opened()
+            if not read_back:
+                words = f"{faults[0].kernel}: {faults[0].detail}" if faults else str(stopped)
+                raise Stopped("crash", words) from None
         spent = self._spent()
         return msgspec.structs.replace(
-            spent, results=results, kernels=self._kernels() if cost else {}
+            spent,
+            results=results,
+            kernels=self._kernels() if how.cost else {},
+            findings=self._findings() if how.watched else [],
         )
 
     def begin(self, *, dry: bool) -> None:
@@ -135,6 +145,11 @@ class VirtualHost(Host):
         path = self._folder / "cost.json"
         self._call("gevolveCost", str(path).encode())
         return msgspec.json.decode(path.read_bytes(), type=dict[str, KernelCost])
+
+    def _findings(self) -> list[Finding]:
+        path = self._folder / "hazards.json"
+        self._call("gevolveHazards", str(path).encode())
+        return msgspec.json.decode(path.read_bytes(), type=list[Finding])
 
     def _spent(self) -> Ran:
         cycles, launches, instructions = ctypes.c_double(), ctypes.c_uint64(), ctypes.c_uint64()

@@ -9,6 +9,7 @@ import numpy as np
 
 from gevolve.device.base import Array
 from gevolve.device.cost import KernelCost
+from gevolve.device.virtual.session import Finding
 
 _SIZE = struct.Struct("<Q")
 
@@ -59,13 +60,15 @@ class Run(msgspec.Struct, frozen=True, tag=True):
     dry: bool = False
     cost: bool = False
     """Whether to tell what each kernel costs."""
+    watched: list[str] = []
+    """Kernels of which it is told what they do and should not do."""
 
 
 class Kernel(msgspec.Struct, frozen=True):
     """Code of a kernel that IREE has made."""
 
     llvm: str
-    """LLVM-IR after IREE's optimizer."""
+    """LLVM-IR after IREE's optimizer, as llvmlite reads it."""
     ptx: bytes
 
 
@@ -86,6 +89,8 @@ class Ran(msgspec.Struct, frozen=True, tag=True):
     """Warp instructions, on a virtual GPU."""
     results: list[Tensor] = []
     kernels: dict[str, KernelCost] = {}
+    findings: list[Finding] = []
+    """What watched kernels did and should not do."""
     read_back: bool = False
     """Whether its way depends on what it computes, so that a dry run cannot tell its time."""
 

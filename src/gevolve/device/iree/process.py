@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 from typing import NoReturn
 
@@ -56,10 +57,13 @@ class IreeProcess:
         with (
             socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener,
             (self._folder / "log").open("wb") as log,
+            warnings.catch_warnings(),
         ):
             listener.bind(str(self._folder / "iree"))
             listener.listen()
             fd = listener.fileno()
+            # JAX warns of forks where it has run; what runs here before the new program is one system call.
+            warnings.simplefilter("ignore", RuntimeWarning)
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "gevolve.device.iree.serve", str(fd), str(self._folder), *self._arguments],
                 pass_fds=(fd,),

@@ -71,7 +71,7 @@ class Service:
             return Compiled(module.data, codes)
         self._host = host = self._host or self._open_host()
         arrays = [one.array() for one in request.arguments]
-        return host.run(self._load(host, request.work), arrays, dry=request.dry, cost=request.cost)
+        return host.run(self._load(host, request.work), arrays, request)
 
     def _load(self, host: Host, work: Work) -> Loaded:
         key = _key(work)

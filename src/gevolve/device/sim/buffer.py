@@ -125,6 +125,11 @@ class Memory:
             view(self.globals, program.size)[:] = content
             self._protect_constants(writable=False)
 
+    @property
+    def shadowed(self) -> bool:
+        """Whether it has a shadow, which says what was written."""
+        return self._slot.shadowed
+
     def array(self, data: npt.ArrayLike) -> SimBuffer:
         array = np.ascontiguousarray(data).reshape(np.shape(data))
         buffer = self._allocate(array.shape, array.dtype)

@@ -207,7 +207,7 @@ class SimGpu:
             order=self._order,
             seed=self._seed,
             poison=self._pattern,
-            shadowed=self._watch is not None or self._uses is not None,
+            shadowed=store.shadowed,
             record=trace.address if trace else 0,
             hazards=self._watch.address if self._watch else 0,
         )

@@ -59,7 +59,7 @@ class VirtualGpu:
     def __init__(
         self, table: Gpu, memory: DeviceMemory, program: Program, timer: LaunchTimer | None = None
     ) -> None:
-        """With a `timer`, launches have its times and nobody watches what they do."""
+        """With a `timer`, launches have its times, and of what they do only that is watched which is named."""
         self.table, self.memory, self.program = table, memory, program
         self.timer = timer
         self.dry = False
@@ -89,6 +89,8 @@ class VirtualGpu:
         self._clock = None if timer else Clock(table)
         self._watch = None if timer else Watch()
         self._timed: list[Timing] = []
+        self._named: frozenset[str] = frozenset()
+        """The kernels that are watched, with a timer."""
 
     # --- handles and contexts --------------------------------------------------------------------
 
@@ -228,7 +230,8 @@ class VirtualGpu:
                     )
                 )
             if not self.dry:
-                module.gpu.launch_encoded(function.name, grid, block, params, shared)
+                gpu = self._watched(module) if function.name in self._named else module.gpu
+                gpu.launch_encoded(function.name, grid, block, params, shared)
             self.launches += 1
         except LaunchStopped as stop:
             if self._clock:
@@ -240,6 +243,15 @@ class VirtualGpu:
             self.faults[Hazard(_word(context.broken), kernel, (at,), f"{stop.words}, at {at}")] = (
                 None
             )
+
+    def _watched(self, module: Module) -> SimGpu:
+        """A module whose launches are watched, in memory that has no shadow."""
+        assert module.program is not None
+        self._watch = self._watch or Watch()
+        return SimGpu(
+            module.program, Limits(), 0, 0, 0, None, self._watch,
+            most_shared=self.table.limits.most_shared, memory=module.memory,
+        )  # fmt: skip
 
     def _rooms(self, function: Function, params: bytes) -> dict[int, int]:
         """The pointers among the parameters of a launch, and how many bytes are behind each."""
@@ -260,11 +272,22 @@ class VirtualGpu:
             raise Fault(Code.NOT_PERMITTED)  # what it would read was not computed
 
     def begin(self, *, dry: bool) -> None:
-        """Count from here."""
+        """Count from here, and watch no kernel."""
         self.dry, self.read_back, self.launches, self.late = dry, False, 0, Code.SUCCESS
+        if self.timer:  # runs have nothing to do with each other, whatever one has done
+            self._named, self.memory.poisons = frozenset(), False
+            self.faults.clear()
+            for context in (one for one in self._things.values() if isinstance(one, Context)):
+                context.broken = None
         self._timed.clear()
         if self.timer:
             self.timer.begin()
+
+    def watch(self, kernels: Iterable[str]) -> None:
+        """Watch launches of these kernels until it is begun again; what nothing has written is poisoned."""
+        self._named, self.memory.poisons = frozenset(kernels), True
+        if self.timer and self._watch:
+            self._watch.hazards.clear()
 
     # --- what it was -----------------------------------------------------------------------------
 

@@ -43,6 +43,8 @@ class DeviceMemory:
         """With `watched`, it has a shadow that says what was written."""
         self.total = total
         self._watched = watched
+        self.poisons = watched
+        """Whether what nothing has written is poisoned."""
         self.used = 0
         self.file = os.memfd_create("gevolve-gpu")
         os.ftruncate(self.file, SLOT)
@@ -74,8 +76,9 @@ class DeviceMemory:
             raise Fault(Code.OUT_OF_MEMORY) from None
         host = 0
         if kind == "device":
-            if self._watched:
+            if self.poisons:
                 poison(address, size, 0)
+            if self._watched:
                 shadow(address, size)[:] = 0xFF
         elif program.map(mapping, _room(mapping, address, size)):
             host = address

@@ -22,6 +22,8 @@ _HOW = {
     "timeout": Verdict.TIMEOUT,
     "raised": Verdict.CRASH,
     "divergent-barrier": Verdict.DIVERGENT_BARRIER,
+    "race": Verdict.RACE,
+    "stale": Verdict.STALE,
 }
 _HAZARDS = (Verdict.DIVERGENT_BARRIER, Verdict.RACE, Verdict.STALE, Verdict.UNINITIALIZED)
 """Verdicts for hazards, the most informative first."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from gevolve.errors import UnsupportedError
 from gevolve.ir.editable import EditableProgram
+from gevolve.ir.levels import by_kernel, of_kernel, to_comments
 from gevolve.ir.stablehlo.difference import describe_difference
 from gevolve.ir.stablehlo.draft import StablehloDraft
 from gevolve.ir.stablehlo.edits import EDIT_KINDS
@@ -15,6 +16,7 @@ from gevolve.ir.stablehlo.index import StablehloIndex
 from gevolve.ir.stablehlo.mlir import Op, complaint, context, ir, module_of, printed, remember
 from gevolve.ir.stablehlo.origins import origins_to_comments
 from gevolve.ir.stablehlo.sites import StablehloSites
+from gevolve.patch import Patch
 from gevolve.program import Change, Profile, Variant
 
 if TYPE_CHECKING:
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from gevolve.patch import Edit, Patch
+    from gevolve.ir.kernels import Kernels
+    from gevolve.patch import Edit
 
 
 class StablehloProgram(EditableProgram[StablehloSites, StablehloDraft]):
@@ -42,6 +45,8 @@ class StablehloProgram(EditableProgram[StablehloSites, StablehloDraft]):
         self._comments = origins_to_comments(self._origins)
         text = printed(module)
         self.text = text + self._comments
+        self._kernels: Kernels | None = None
+        """Kernels that a compiler made of a variant, if they are known."""
         # A program stays the same when its source lines move.
         self.digest = hashlib.sha256(text.encode()).hexdigest()
 
@@ -67,13 +72,27 @@ class StablehloProgram(EditableProgram[StablehloSites, StablehloDraft]):
             return super().sweep(kinds, profile)
 
     def apply(self, patch: Patch) -> Variant:
+        """Materialize a patch. Of edits of kernels nobody knows here whether they do anything."""
+        places = [place for place, edit in enumerate(patch) if not of_kernel(edit)]
+        if len(places) < len(patch):
+            _check_kernel_edits(patch)
         with context():
             draft = StablehloDraft(self._index)
-            skipped = self.apply_edits(draft, patch)
+            skipped = self.apply_edits(draft, Patch(tuple(patch[place] for place in places)))
             draft.finish()
-        text = printed(draft.module) + self._comments
+        text = printed(draft.module) + to_comments(by_kernel(patch)) + self._comments
         remember(text, draft.module)
-        return Variant(patch, text, skipped)
+        return Variant(patch, text, tuple((places[number], why) for number, why in skipped))
+
+    def know(self, kernels: Mapping[str, str]) -> None:
+        from gevolve.ir.kernels import Kernels  # noqa: PLC0415  (LLVM loads when kernels are edited)
+
+        self._kernels = Kernels(kernels)
+
+    def describe(self, edit: Edit) -> Change:
+        if not of_kernel(edit):
+            return super().describe(edit)
+        return self._kernels.describe(edit) if self._kernels else Change(str(edit))
 
     def verify(self, text: str) -> str | None:
         try:
@@ -93,7 +112,10 @@ class StablehloProgram(EditableProgram[StablehloSites, StablehloDraft]):
 
     def difference(self, before: Patch, after: Patch) -> Change | None:
         old, new = (self.apply(patch).text for patch in (before, after))
-        return describe_difference(old, new, self._origins)
+        change = describe_difference(old, new, self._origins)
+        if change is not None or self._kernels is None:
+            return change
+        return self._kernels.difference(before, after)
 
     def show(self, id_: str) -> tuple[str, str]:
         operation = id_.partition(".")[0]
@@ -104,6 +126,12 @@ class StablehloProgram(EditableProgram[StablehloSites, StablehloDraft]):
             return f"{words} ({line})" if line else words, line
         kind = self._index.type.get(id_)
         return id_ if kind is None else f"{id_} `{self._origins.get(id_, 'argument')} {kind}`", ""
+
+
+def _check_kernel_edits(patch: Patch) -> None:
+    from gevolve.ir.kernels import check  # noqa: PLC0415  (LLVM loads when a kernel is edited)
+
+    check(patch)
 
 
 def _refuse_if_nothing_to_edit(index: StablehloIndex, name: str) -> None:

@@ -8,6 +8,7 @@ from gevolve.device.sim.timing import by_kernel
 from gevolve.device.virtual.calls import call
 from gevolve.device.virtual.codes import Code, Fault
 from gevolve.device.virtual.gpu import VirtualGpu
+from gevolve.device.virtual.session import Finding
 
 
 @call("gevolveBegin", "i", context=False)
@@ -24,6 +25,19 @@ def spent(gpu: VirtualGpu) -> tuple[float, int, int, int]:
         raise Fault(late)
     instructions = sum(one.instructions for one in gpu.timings)
     return gpu.cycles(0, gpu.launches), gpu.launches, instructions, int(gpu.read_back)
+
+
+@call("gevolveWatch", "t", context=False)
+def watch(gpu: VirtualGpu, kernels: str) -> None:
+    """Watch launches of these kernels, whose names have commas between them, until launches are counted anew."""
+    gpu.watch(kernels.split(","))
+
+
+@call("gevolveHazards", "t", context=False)
+def hazards(gpu: VirtualGpu, path: str) -> None:
+    """Write what watched kernels did and should not do to a file, as JSON."""
+    found = [Finding(one.kind, one.kernel, one.detail) for one in gpu.hazards]
+    Path(path).write_bytes(msgspec.json.encode(found))
 
 
 @call("gevolveCost", "t", context=False)
