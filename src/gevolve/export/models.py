@@ -4,27 +4,28 @@ from typing import Any
 
 from gevolve.errors import one_line
 from gevolve.export.made import Made, Source
+from gevolve.ir.levels import from_comments
 
 
 def mlir(source: Source) -> Made:
     """StableHLO text."""
     from gevolve.ir.stablehlo import export  # noqa: PLC0415  (JAX loads when a model is asked for)
 
-    return Made(export.to_mlir(source.text).encode())
+    return _graph_alone(source, export.to_mlir(source.text).encode())
 
 
 def bytecode(source: Source) -> Made:
     """A portable artifact, which other versions of StableHLO can read."""
     from gevolve.ir.stablehlo import export  # noqa: PLC0415  (JAX loads when a model is asked for)
 
-    return Made(export.to_bytecode(source.text))
+    return _graph_alone(source, export.to_bytecode(source.text))
 
 
 def jax(source: Source) -> Made:
     """What `jax.export` writes; it takes what the workload's function takes, or else flat arrays."""
     from gevolve.ir.stablehlo import export  # noqa: PLC0415  (JAX loads when a model is asked for)
 
-    made = Made(b"")
+    made = _graph_alone(source, b"")
     trees: dict[str, Any] = {}
     try:
         workload: Any = source.run.workload if source.run else None
@@ -45,5 +46,17 @@ def vmfb(source: Source) -> Made:
 
     arch = source.arch or arch_of(source.run.config.device if source.run else "")
     made = module_of(source.text, arch)
-    kernels = f"{len(made.kernels)} kernels for {arch}: {', '.join(made.kernels)}"
-    return Made(made.module, arch=arch, notes=[kernels])
+    wanted = from_comments(source.text)
+    edited = [name for name in wanted if name in made.kernels]
+    notes = [f"{len(made.kernels)} kernels for {arch}: {', '.join(made.kernels)}"]
+    if edited:
+        notes.append(f"{len(edited)} of them edited: {', '.join(edited)}")
+    notes += [f"its edits of {name} are not in it: IREE makes no such kernel for {arch}" for name in wanted if name not in edited]  # fmt: skip
+    return Made(made.module, arch=arch, notes=notes)
+
+
+def _graph_alone(source: Source, data: bytes) -> Made:
+    """A form that holds no kernels."""
+    kernels = from_comments(source.text)
+    lost = f"it is the graph alone; the edits of {len(kernels)} kernels are in a vmfb"
+    return Made(data, notes=[lost] if kernels else [])

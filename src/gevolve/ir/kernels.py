@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gevolve.errors import GevolveError, PatchError
-from gevolve.ir.levels import PREFIX, by_kernel, in_kernel, in_llvm
+from gevolve.ir.editable import SEED
+from gevolve.ir.levels import PREFIX, RECOMPILE, by_kernel, in_kernel, in_llvm
 from gevolve.ir.llvm import LlvmProgram
 from gevolve.patch import Edit, Patch
 from gevolve.program import Change, Profile
@@ -38,7 +39,7 @@ class Kernels:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The edit kinds that `propose` knows."""
-        return tuple(PREFIX + kind for kind in LlvmProgram.edit_kinds)
+        return tuple(PREFIX + kind for kind in (RECOMPILE, *LlvmProgram.edit_kinds))
 
     @property
     def paper_kinds(self) -> tuple[str, ...]:
@@ -58,6 +59,8 @@ class Kernels:
         while left:
             names, shares = list(left), np.array(list(left.values()))
             name = names[int(rng.choice(len(names), p=shares / shares.sum()))]
+            if kind == PREFIX + RECOMPILE:
+                return _recompiled(name)
             edit = self._programs[name].propose(kind.removeprefix(PREFIX), rng, profile)
             if edit is not None:
                 return in_kernel(name, edit)
@@ -66,12 +69,14 @@ class Kernels:
 
     def sweep(self, kinds: Sequence[str], profile: Profile | None) -> list[Patch]:
         """Patches worth trying before anything random, of all kernels in turns, the hottest first."""
-        plain = [kind.removeprefix(PREFIX) for kind in kinds]
+        plain = [kind.removeprefix(PREFIX) for kind in kinds if kind != PREFIX + RECOMPILE]
+        first = self._programs if len(plain) < len(kinds) else ()
         each = [
             [Patch(tuple(in_kernel(name, edit) for edit in patch)) for patch in program.sweep(plain, profile)]
             for name, program in self._programs.items()
         ]  # fmt: skip
-        return [patch for turn in zip_longest(*each) for patch in turn if patch is not None]
+        turns = (patch for turn in zip_longest(*each) for patch in turn if patch is not None)
+        return [*(Patch((_recompiled(name),)) for name in first), *turns]
 
     def describe(self, edit: Edit) -> Change:
         """What an edit does and in which kernel, in words."""
@@ -79,6 +84,8 @@ class Kernels:
             name, inner = in_llvm(edit)
         except PatchError:
             return Change(str(edit))
+        if inner.kind == RECOMPILE:
+            return Change(f"the kernel {name} is optimized once more, by LLVM")
         program = self._program(name)
         sentence = program.describe(inner).sentence if program else str(inner)
         return Change(f"in the kernel {name}: {sentence}")
@@ -88,7 +95,7 @@ class Kernels:
         old, new = by_kernel(before), by_kernel(after)
         for name in sorted(old.keys() | new.keys()):
             program = self._program(name)
-            one, two = old.get(name, Patch()), new.get(name, Patch())
+            one, two = (_without_recompile(patches.get(name, Patch())) for patches in (old, new))
             if program is None or one == two:
                 continue
             change = program.difference(one, two)
@@ -106,8 +113,21 @@ class Kernels:
             return None
 
 
+def _without_recompile(patch: Patch) -> Patch:
+    return Patch(tuple(edit for edit in patch if edit.kind != RECOMPILE))
+
+
+def _recompiled(kernel: str) -> Edit:
+    return in_kernel(kernel, Edit(RECOMPILE, (), SEED))
+
+
 def check(patch: Patch) -> None:
     """Raise `PatchError` if an edit of a kernel is none of LLVM-IR."""
-    for edits in by_kernel(patch).values():
+    for name, edits in by_kernel(patch).items():
         for edit in edits:
-            LlvmProgram.edit_kinds.read(edit)
+            if edit.kind != RECOMPILE:
+                LlvmProgram.edit_kinds.read(edit)
+            elif edit.args:
+                raise PatchError(
+                    f"'{in_kernel(name, edit)}': {RECOMPILE} has one field, the name of a kernel"
+                )

@@ -7,13 +7,15 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from gevolve.device.base import Limits, Poisoned
+from gevolve.device.base import Limits, Poisoned, Stopped
 from gevolve.device.iree import _work
 from gevolve.device.iree.messages import Compile, Work
 from gevolve.device.registry import open_device
 from gevolve.errors import SourceError
 from gevolve.export.made import Source
 from gevolve.export.models import vmfb
+from gevolve.ir.llvm import LlvmProgram
+from gevolve.ir.stablehlo import restore
 from gevolve.patch import Patch
 
 LAYER = """
@@ -78,6 +80,39 @@ module @until {
 """
 
 
+def levels(device, arguments, folder):
+    """What becomes of edits of kernels, on a device that has compiled the layer before."""
+    program = restore(LAYER)
+    kernels = device.kernels(
+        device.build(program.text), lambda handle: handle(*arguments), Limits()
+    )
+    name = next(one for one in kernels if "matmul" in one)
+    code = LlvmProgram(kernels[name].llvm)._index.instr
+    place = next(id_ for id_, one in code.items() if one.opcode == "store")
+    found = {"kernels": {one: code.cycles for one, code in kernels.items()}, "name": name}
+    for what, edit in {
+        "recompile": f"kernel-recompile {name} #1",
+        "nothing": f"kernel-align {name} a0 #1",
+        "store": f"kernel-delete {name} {place} #1",
+        "elsewhere": f"kernel-delete matmul_of_another {place} #1",
+        "gone": f"delete o2 #1; kernel-delete {name} {place} #1",
+    }.items():
+        variant = program.apply(Patch.parse(edit)).text
+        assert program.verify(variant) is None
+        artefact = device.build(variant)
+        try:
+            device.prepare(artefact, ())
+            z, _ = device.open(artefact)(*arguments)
+            found[what] = str(float(abs(z).max())), sorted(device._work(artefact).evolved)
+        except Stopped as stopped:
+            found[what] = str(stopped)
+    variant = program.apply(Patch.parse(f"kernel-delete {name} {place} #1"))
+    made = vmfb(Source(variant.patch, variant.text, program.text, "sm_80", None))
+    Path(folder, "levels.vmfb").write_bytes(made.data)
+    found["notes"] = made.notes
+    return found
+
+
 def main(folder):
     device = open_device("iree:a100")
     rng = np.random.default_rng(1)
@@ -139,6 +174,7 @@ def main(folder):
     found["edited"] = edited != kernel.ptx and kernel.llvm.count("define ")
     evolved = device._iree().compile(Compile(Work(work.program, {name: edited})))
     Path(folder, "evolved.vmfb").write_bytes(evolved.module)
+    found["levels"] = levels(device, [x, w], folder)
     process = device._iree()._process
     process.kill()
     process.wait()

@@ -83,13 +83,13 @@ def test_a_process_that_is_gone_is_told_of_and_started_again(found):
     assert found["again"] < 1e-4
 
 
-def run_module(folder, name):
+def run_module(folder, name, *, clean=True):
     """What IREE's own tool prints, and what it did on the virtual GPU."""
     libraries = importlib.util.find_spec("iree._runtime_libs").submodule_search_locations[0]
     given = ("--device=cuda", "--function=main", f"--module={folder / name}")
     inputs = ("--input=8x16xf32=1", "--input=16x4xf32=0.5")
     done, (session,) = on_gpu(folder, Path(libraries, "iree-run-module"), *given, *inputs)
-    assert (session.findings, session.missing) == ([], []), done.stderr
+    assert not clean or (session.findings, session.missing) == ([], []), done.stderr
     return done.stdout, session
 
 
@@ -105,3 +105,39 @@ def test_an_edited_kernel_takes_the_place_of_iree_s_own(found, folder):
     printed, session = run_module(folder, "evolved.vmfb")
     assert "8x4xf32=[0 0 0 0]" in printed  # the smaller of 8 and 0, where the larger was taken
     assert set(session.kernels) == set(found["kernels"])
+
+
+def test_kernels_of_a_program_have_their_code_and_cycles(found):
+    levels = found["levels"]
+    assert set(levels["kernels"]) == set(found["kernels"])
+    assert all(cycles > 0 for cycles in levels["kernels"].values())
+
+
+def test_outputs_of_an_edited_kernel_are_its_own(found):
+    levels = found["levels"]
+    unedited, (kernel,) = levels["recompile"]
+    assert kernel == levels["name"]
+    assert float(unedited) == pytest.approx(6.9766, abs=1e-3)
+    assert levels["store"] == [
+        "nan",
+        [kernel],
+    ]  # what it does not write is no number, whatever was there
+
+
+def test_an_edit_of_a_kernel_that_changes_no_code_leaves_it_as_iree_made_it(found):
+    levels = found["levels"]
+    assert levels["nothing"] == [levels["recompile"][0], []]
+
+
+def test_edits_of_kernels_that_are_not_there_do_nothing(found):
+    levels = found["levels"]
+    assert levels["elsewhere"] == levels["nothing"]
+    assert levels["gone"][1] == []
+    assert levels["gone"][0] != levels["nothing"][0]  # the edit of the graph has been made
+
+
+def test_an_exported_module_has_the_edited_kernel(found, folder):
+    printed, session = run_module(folder, "levels.vmfb", clean=False)
+    assert "8x4xf32=[8 8 8 8]" not in printed
+    assert set(session.kernels) == set(found["kernels"])
+    assert any("1 of them edited" in note for note in found["levels"]["notes"])

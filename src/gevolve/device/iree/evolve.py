@@ -10,14 +10,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from gevolve.errors import SourceError
-from gevolve.ir.levels import from_comments, to_comments
+from gevolve.ir.levels import RECOMPILE, from_comments, to_comments
+from gevolve.patch import Patch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gevolve.device.iree.messages import Kernel
     from gevolve.ir.llvm import LlvmProgram
-    from gevolve.patch import Patch
 
 _BYTECODE = b"ML\xefR"
 """How MLIR's bytecode begins."""
@@ -41,7 +41,8 @@ def evolved(
 ) -> dict[str, bytes]:
     """The PTX of edited kernels, by name; a kernel that is not there has none.
 
-    Raises `SourceError` if an edited kernel is not valid, or LLVM makes no code of it.
+    A kernel that LLVM makes the same code of as without the edits keeps its own: that it is compiled once more must
+    not pass for what an edit does, and is an edit by itself. Raises `SourceError` if an edited kernel is not valid, or LLVM makes no code of it.
     """
     # LLVM loads when a kernel is edited, and never in the process that is IREE.
     from gevolve.ir.llvm.codegen import to_ptx  # noqa: PLC0415
@@ -49,14 +50,13 @@ def evolved(
     made: dict[str, bytes] = {}
     for name in sorted(edits.keys() & kernels.keys()):
         program = _program(kernels[name].llvm)
-        variant = program.apply(edits[name])
-        if (
-            variant.text == program.text
-        ):  # its own code may be better than what LLVM makes of it once more
-            continue
-        if why := program.verify(variant.text):
+        others = Patch(tuple(edit for edit in edits[name] if edit.kind != RECOMPILE))
+        text = program.apply(others).text
+        if why := program.verify(text):
             raise SourceError(f"{name}: {why}")
-        made[name] = to_ptx(variant.text, arch=arch).encode()
+        ptx = to_ptx(text, arch=arch)
+        if len(others) < len(edits[name]) or ptx != to_ptx(program.text, arch=arch):
+            made[name] = ptx.encode()
     return made
 
 

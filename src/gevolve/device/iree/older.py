@@ -9,7 +9,7 @@ import struct
 
 _TYPE = re.compile(r"\b(half|bfloat|float|double)\b")
 _NUMBER = re.compile(
-    r"(?<![\w.%@\"])"
+    r'(?P<string>"[^"]*")|(?<![\w.%@])'
     r"(?:(?P<decimal>-?\d+\.\d+(?:e[+-]\d+)?)"
     r"|f0x(?P<bits>[0-9A-F]+)"
     r"|(?P<sign>[+-])(?:(?P<inf>inf)\b|(?P<nan>q?nan)\b(?:\(0x(?P<payload>[0-9A-Fa-f]+)\))?))"
@@ -29,6 +29,8 @@ def _line(line: str) -> str:
         return line
 
     def number(found: re.Match[str]) -> str:
+        if found["string"]:
+            return found[0]
         types = _TYPE.findall(line, 0, found.start())
         kind: str = types[-1] if types else "double"
         return _spelled(kind, _bits(kind, found))
