@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from gevolve.analyze.conclude import conclude
+from gevolve.analyze.fitting import check_can_fit
 from gevolve.analyze.session import Session
 from gevolve.device.registry import placement
 from gevolve.errors import GevolveError, OptionError
@@ -48,6 +49,8 @@ def optimize(
     chosen = workload if isinstance(workload, Workload) else locate(str(workload))
     examine(chosen)
     config = _config(chosen, options)
+    if options.refit:
+        check_can_fit(chosen, chosen.load().text)
     with (
         _connected(options.cluster, config) as cluster,
         Run.create(Path(options.out or _new_folder(chosen.name)), config, chosen) as run,
@@ -114,6 +117,7 @@ def _config(workload: Workload, options: Options) -> Config:
         time=options.time,
         workers=options.workers,
         referee=options.referee,
+        refit=options.refit,
         versions={name: version(name) for name in ("gevolve", "numpy", *_PACKAGES[workload.ir])},
     )
     check_levels(config.levels, config.device)

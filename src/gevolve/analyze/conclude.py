@@ -2,6 +2,7 @@
 
 from gevolve.analyze.cost import keep_costs
 from gevolve.analyze.minimize import minimize_variant
+from gevolve.analyze.refit import refit_front
 from gevolve.analyze.session import Session
 from gevolve.analyze.validate import check, check_front
 from gevolve.run.summary import best_of
@@ -17,6 +18,7 @@ def conclude(session: Session, *, whole: bool) -> None:
 
     Counted in patches, not in seconds, so that the same search always ends with the same result.
     """
+    refit_front(session)
     check_front(session)
     if not whole:
         return

@@ -7,7 +7,7 @@ import msgspec
 from gevolve.errors import PatchError
 from gevolve.run.caveats import read_caveats
 from gevolve.run.claim import words
-from gevolve.run.findings import NvccBuild
+from gevolve.run.findings import NvccBuild, Refit
 from gevolve.run.run import Run, opened
 from gevolve.run.summary import VariantSummary
 
@@ -32,6 +32,8 @@ class VariantDetail(msgspec.Struct, frozen=True, kw_only=True):
     """Its time over that of nvcc's build of the unedited program there, if that was judged."""
     gain: bool = False
     """Whether it may be called faster."""
+    refit: Refit | None = None
+    """What became of it when its weights were re-fit."""
     beside: str = ""
     """Both ratios in words."""
     checks: dict[str, str]
@@ -82,6 +84,7 @@ def _inspect(mine: Run, variant: str) -> VariantDetail:
         ratio=shown and shown.ratio,
         nvcc=shown and shown.nvcc,
         gain=shown is not None and shown.gain,
+        refit=shown and shown.refit,
         beside=_beside(shown, mine.findings.nvcc) if row.patch.edits else "",
         caveats=read_caveats(mine.store).lines,
         checks={

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from gevolve.analyze import interval
@@ -37,6 +38,8 @@ def rounds(
     The unedited program goes along as a variant of itself, to show what mere chance does, and nvcc's
     build of it, if there is one, to be compared with.
     """
+    if session.began is None:
+        session.began = time.monotonic()
     others = session.run.findings.intervals.keys() - {format_id(row.id) for row in rows}
     room = max(0, interval.TOGETHER - len(others))
     for start in range(0, len(rows[:room]), ABREAST):

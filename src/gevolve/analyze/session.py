@@ -46,7 +46,8 @@ class Session:
     """How many were asked for, known ones too, so that a repeated analysis takes as many."""
     seconds: float = 600.0
     """How long variants may be measured in all, where times vary."""
-    began: float = field(default_factory=time.monotonic)
+    began: float | None = None
+    """When that began; what came before it, such as a re-fit, takes none of its time."""
     samples: dict[int | str, list[float]] = field(default_factory=dict[int | str, list[float]])
     """The ratios that were measured, by variant; 0 is the unedited program beside itself,
     ``nvcc`` nvcc's build of it."""
@@ -54,7 +55,7 @@ class Session:
     @property
     def late(self) -> bool:
         """Whether there is no time left to measure."""
-        return bool(self.samples) and time.monotonic() > self.began + self.seconds
+        return self.began is not None and time.monotonic() > self.began + self.seconds
 
     @property
     def unedited(self) -> StoredVariant:

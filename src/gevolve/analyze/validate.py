@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from gevolve.analyze import interval
 from gevolve.analyze.measure import NVCC, names, nvcc_estimate, rounds
+from gevolve.analyze.refit import refit
 from gevolve.analyze.session import Session, opened, silent
 from gevolve.patch import Patch
 from gevolve.run.caveats import add_warning
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from gevolve.run.store import StoredVariant
     from gevolve.workload.base import Split
 
+APART = 0.02
+"""Modelled times that differ by less than this share are not measured one by one."""
 CANDIDATES = 64
 """At most this many variants are tried in one validation."""
 
@@ -59,18 +62,42 @@ def check_front(session: Session, *, anew: bool = False) -> list[Validation]:
 
 
 def _shown(session: Session) -> list[int]:
-    """The front, and the minimal patches that stand for some of it in every view.
+    """What is to be checked of the front, and the minimal patches that stand for some of it in every view.
 
     Where it takes long, time may run out: the fastest comes first, then the one with the least error,
     and so on from both ends.
     """
     smaller = session.run.findings.minimized
-    left = deque(format_id(id_) for id_, one in session.standings.front if one.patch.edits)
+    left = deque(map(format_id, _distinct(session)))
     front: list[str] = []
     while left:
         front.append(left.pop() if len(front) % 2 else left.popleft())
     names = [name for id_ in front for name in (id_, smaller[id_].id if id_ in smaller else id_)]
     return [parse_id(name) for name in dict.fromkeys(names)]
+
+
+def _distinct(session: Session) -> list[int]:
+    """The members of the front within the tolerance, fastest first.
+
+    Where times are modelled, a clock has to measure each of them. Of those that it could hardly tell apart
+    only the one with the least error is; the others stay candidates.
+    """
+    standings = session.standings
+    members = [
+        (id_, one)
+        for id_, one in standings.front
+        if one.patch.edits and standings.within(id_, one.evaluation)
+    ]
+    if not session.evaluator.prepare("search").modelled:
+        return [id_ for id_, _ in members]
+    chosen: list[tuple[float, int]] = []
+    by_time = sorted((one.evaluation.time or 0.0, -one.error, id_) for id_, one in members)
+    for time, _, id_ in by_time:
+        if chosen and time <= (1 + APART) * chosen[-1][0]:
+            chosen[-1] = (chosen[-1][0], id_)  # of a front, the slower has less error
+        else:
+            chosen.append((time, id_))
+    return [id_ for _, id_ in chosen]
 
 
 def check(
@@ -80,6 +107,7 @@ def check(
 
     If asked to, try them on the large case as well.
     """
+    refit(session, rows)
     alive = list(rows)
     splits: tuple[Split, ...] = ("held-out", "fresh")
     baseline = None

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gevolve.errors import LaunchError, MissingPackageError, SourceError, one_line
+from gevolve.system.npz import from_npz
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+WEIGHTS = ".weights.npz"
+"""What the name of a file with re-fit weights has after that of the program."""
 _WIDE = frozenset({"float64", "int64", "uint64", "complex128"})
 
 
@@ -35,19 +38,21 @@ def load(path: str | Path) -> Callable[..., Any]:
     exported = read_jax(data)
     if exported is None:
         exported = read_jax(to_jax(stablehlo.load(path).text))
-    return Model(exported, path.name)
+    weights = path.with_name(f"{path.name}{WEIGHTS}")
+    return Model(exported, path.name, weights.read_bytes() if weights.is_file() else b"")
 
 
 class Model:
     """An exported model; call it."""
 
-    def __init__(self, exported: Any, name: str) -> None:
+    def __init__(self, exported: Any, name: str, weights: bytes = b"") -> None:
         import jax  # noqa: PLC0415  (JAX loads when the first model does)
 
         self._jax: Any = jax
         self._call = self._jax.jit(exported.call)
         self._tree = exported.in_tree
         self._name = name
+        self._weights = from_npz(weights) if weights else {}
         types = (*exported.in_avals, *exported.out_avals)
         self._wide = any(one.dtype.name in _WIDE for one in types)
         """Whether it has 64-bit numbers, which JAX narrows if it is not told to keep them."""
@@ -68,6 +73,14 @@ class Model:
                 return self._call(*arguments, **named)
         except (TypeError, ValueError) as error:
             raise LaunchError(f"{self._name} takes {self._takes}: {one_line(error)}") from None
+
+    def refitted(self, *arguments: Any, **named: Any) -> tuple[Any, ...]:
+        """The same arguments with the weights that were re-fit in the place of those that are given."""
+        leaves, tree = self._jax.tree.flatten((arguments, named))
+        if tree != self._tree:
+            raise LaunchError(f"{self._name} takes {self._takes}; pass the same number and trees")
+        leaves = [self._weights.get(f"a{place}", leaf) for place, leaf in enumerate(leaves)]
+        return (*self._jax.tree.unflatten(tree, leaves)[0],)
 
     def __repr__(self) -> str:
         return f"<model {self._name}: {self._takes}>"

@@ -43,5 +43,7 @@ class Made:
     """Of tools that are not installed as packages."""
     notes: list[str] = field(default_factory=list[str])
     launches: list[Launch] = field(default_factory=list[Launch])
+    weights: bytes = b""
+    """Weights that the program is to be called with, as an npz file; empty if they are those it always had."""
     variables: list[str] = field(default_factory=list[str])
     """Variables of the module that the workload's host code sets."""

@@ -13,7 +13,7 @@ from gevolve.evaluate.verdict import Evaluation
 from gevolve.export.made import Made, ResourceChange
 from gevolve.run.caveats import Caveats, read_caveats
 from gevolve.run.claim import words
-from gevolve.run.findings import Interval, NvccBuild
+from gevolve.run.findings import Interval, NvccBuild, Refit
 from gevolve.run.run import Run
 from gevolve.run.store import StoredVariant, format_id
 from gevolve.run.summary import VariantSummary
@@ -70,6 +70,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     gain: bool
     """Whether it is faster than the better of both builds."""
     tolerance: float
+    refit: Refit | None = None
+    """What became of it when its weights were re-fit; the splits have the errors without that."""
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
@@ -177,6 +179,7 @@ def _evidence(run: Run, row: StoredVariant) -> Evidence:
         nvcc_interval=shown and shown.nvcc_interval,
         gain=shown is not None and shown.gain,
         tolerance=run.config.tolerance,
+        refit=shown and shown.refit,
     )
 
 
@@ -219,6 +222,8 @@ def _statement(
         return "NOT VALIDATED: it was judged on the cases of the search only; no gain is claimed."
     passed = f"It passed on all of its cases ({', '.join(splits)})"
     times = words(shown.interval, shown.nvcc_interval, nvcc)
+    if shown.refit is not None:
+        passed += f"; {shown.refit}, without that {shown.error:.3g}"
     if not shown.gain:
         return (
             f"{passed}, but is not shown to be faster than both builds of the unedited program"

@@ -5,14 +5,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gevolve.analyze.refit import refit_weights, with_weights
 from gevolve.errors import OptionError
 from gevolve.export import kernels, models, scripts, source
 from gevolve.export.files import write_bytes, write_text
+from gevolve.export.load import WEIGHTS
 from gevolve.export.made import Made, ResourceChange, Source
 from gevolve.export.manifest import Manifest, manifest_of
 from gevolve.export.scripts import Loader
 from gevolve.run.run import Run, opened
 from gevolve.run.store import format_id
+from gevolve.system.npz import to_npz
 from gevolve.system.text import printable
 
 
@@ -57,6 +60,8 @@ class Exported:
     manifest: Manifest
     script: str
     """Python that loads it; empty if there is none."""
+    weights: bytes = b""
+    """Re-fit weights to call it with, as an npz file; empty if there are none."""
     files: tuple[Path, ...] = ()
     """What was written: the file, its manifest, its script."""
 
@@ -110,15 +115,24 @@ def _export(
     row = run.variant(variant)
     name = format_id(row.id)
     file = file or f"{run.config.workload.lower()}-{name}.{FORMATS[format].ending}"
+    text = run.guarded(lambda: run.program.apply(row.patch).text, str)
+    fitted = refit_weights(run, name)
+    if fitted:
+        unfitted = text
+        text = run.guarded(lambda: with_weights(unfitted, fitted, arguments=False), str)
     made = FORMATS[format].make(
         Source(
             row.patch,
-            run.guarded(lambda: run.program.apply(row.patch).text, str),
+            text,
             run.program.text,
             arch,
             None if loader == "none" else run,
         )
     )
+    given = {key: one for key, one in fitted.items() if key[0] == "a"}
+    if given and FORMATS[format].ir == "stablehlo":
+        made.weights = to_npz(given)
+        made.notes.append(f"call it with the re-fit weights of {file}{WEIGHTS}")
     about = f"Variant {name} of {run.config.workload}; {file}.json says what it is worth."
     if made.variables:
         about += f"\nThe workload sets variables of the module first: {', '.join(made.variables)}."
@@ -130,6 +144,7 @@ def _export(
         made.data,
         manifest_of(run, row, made, file, format, command),
         scripts.script(format, loader, file, about, made.launches),
+        made.weights,
     )
 
 
@@ -158,7 +173,11 @@ def _save(exported: Exported, path: Path) -> tuple[Path, ...]:
         beside[path.with_name(f"{path.name}.load.py")] = exported.script
     for place, text in beside.items():
         write_text(place, text)
-    return (path, *beside)
+    if not exported.weights:
+        return (path, *beside)
+    weights = path.with_name(f"{path.name}{WEIGHTS}")
+    write_bytes(weights, exported.weights)
+    return (path, *beside, weights)
 
 
 def _compared(change: ResourceChange) -> str:

@@ -65,6 +65,8 @@ def error_text(error: float, off: float) -> str:
 
 def error_words(entry: VariantSummary) -> str:
     """How wrong a variant is; one that is judged by labels is not exact, but as good as the unedited program."""
+    if entry.refit is not None and entry.refit.error is not None:
+        return f"{entry.refit.error:.2g} re-fit, {entry.error:.2g} without"
     if not entry.exact:
         return error_text(entry.error, entry.off)
     if not entry.unedited_error:
@@ -297,7 +299,8 @@ def summary(result: Summary) -> RenderableType:
     if result.struck.failed:
         rows.append(Text(struck(result.struck), style="yellow"))
     if any(one.interval is None for one in others):
-        untried = f"Candidates were not tried on other cases: gevolve validate {result.run}"
+        first = next(one.id for one in others if one.interval is None)
+        untried = f"Candidates were not tried on other cases: gevolve validate {result.run} --variant {first}"
         rows.append(Text(untried, style="yellow"))
     rows.append(Text(f"Run: {result.run}", style="dim"))
     if result.status != "finished":
@@ -374,6 +377,8 @@ def details(detail: VariantDetail) -> RenderableType:
     for split, verdict in detail.checks.items():
         head.append(f"   {split}: {verdict}", style="dim")
     rows: list[RenderableType] = [head]
+    if detail.refit is not None:
+        rows.append(Text(f"{detail.refit}; without it {detail.error:.3g}"))
     if detail.detail:
         rows.append(Text(detail.detail))
     rows += [Text(f"{n:>4}  {edit}") for n, edit in enumerate(detail.edits, 1)]

@@ -11,6 +11,8 @@ from gevolve.workload.locate import Location
 
 DEFAULT_EVALS = 2000
 Levels: TypeAlias = tuple[Literal["graph", "kernels"], ...]
+LOOSE = 10
+"""So many times the tolerance a variant may lose before it is re-fit."""
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,6 +40,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     time: float | None
     workers: int | None
     referee: bool = True
+    refit: int = 0
+    """Steps for which the weights of what was found are trained; 0 for none."""
     versions: dict[str, str]
     """Of the packages that a result depends on."""
     seal: str = ""
@@ -48,6 +52,16 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """The most evaluations and the most seconds; infinite where no limit is given."""
         evals = DEFAULT_EVALS if self.evals is None and self.time is None else self.evals
         return (1 << 60 if evals is None else evals, math.inf if self.time is None else self.time)
+
+    @property
+    def strict(self) -> float | None:
+        """The tolerance of what is shown, if it is not that of the search."""
+        return self.tolerance if self.refit else None
+
+    @property
+    def loose(self) -> float:
+        """The tolerance while the search goes on: a re-fit makes good much of what edits to a network spoil."""
+        return self.tolerance * (LOOSE if self.refit else 1)
 
     @property
     def cores(self) -> int:

@@ -72,6 +72,32 @@ class Validation(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it may be called faster: than the better of both builds."""
 
 
+class Refit(msgspec.Struct, frozen=True, kw_only=True):
+    """A variant with weights that were trained for some steps after it was edited."""
+
+    id: str
+    steps: int
+    error: float | None = None
+    """Its error with them on the search cases; None if it could not be re-fit, or was far too wrong."""
+    held_out_error: float | None = None
+    within: bool = False
+    """Whether both errors are within the tolerance."""
+    file: str = ""
+    """The weights, in the run's folder."""
+    why: str = ""
+    """Why there are none."""
+
+    def __str__(self) -> str:
+        head = f"re-fit in {self.steps} steps"
+        if self.why:
+            return f"{head}: no weights, {self.why}"
+        if self.error is None:
+            return f"{head}: far too wrong still"
+        held_out = "" if self.held_out_error is None else f", {self.held_out_error:.3g} held-out"
+        beyond = "" if self.within else ", which is more than allowed"
+        return f"{head}: error {self.error:.3g}{held_out}{beyond}"
+
+
 class Effect(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one patch on the search cases."""
 
@@ -212,6 +238,14 @@ class Findings:
 
     def add_explanation(self, found: Explanation) -> None:
         self._store.set("explanations", {**self.explanations, found.id: found})
+
+    @property
+    def refits(self) -> dict[str, Refit]:
+        """What became of the weights that were re-fit, by the id of the variant."""
+        return self._store.get("refits", dict[str, Refit], {})
+
+    def add_refit(self, found: Refit) -> None:
+        self._store.set("refits", {**self.refits, found.id: found})
 
     @property
     def draw(self) -> int:

@@ -68,7 +68,7 @@ class Loop:
         self._run = run
         self._store = run.store
         self._watch = watch
-        self.standings = self._searched = Standings(run.settings)
+        self.standings = self._searched = Standings(run.settings, run.config.strict)
         self._earlier = run.store.get("seconds", float, 0.0)
         self._began = time.monotonic()
         self._resumed_at = 0

@@ -53,6 +53,8 @@ class Options:
     """Settings of the search that differ from the preset, by name."""
     referee: bool = True
     """Whether what a GPU found must also pass the checks of `sim` before it counts."""
+    refit: int = 0
+    """Train the weights of models that were found for so many short steps, on data of their own: 0 for never."""
     out: Path | None = None
     """The folder of the run; a new one under runs/ if not given."""
 
@@ -83,6 +85,8 @@ class Options:
             raise OptionError(f"--tolerance is {self.tolerance:g}; it must be 0 or more")
         if self.levels not in LEVELS:
             raise OptionError(f"--levels is {self.levels!r}; it must be one of {'; '.join(LEVELS)}")
+        if not 0 <= self.refit <= 100_000:
+            raise OptionError(f"--refit is {self.refit}; it must be from 0 to 100000 steps")
         if self.preset not in PRESETS:
             raise OptionError(
                 f"--preset is {self.preset!r}; it must be one of {', '.join(PRESETS)}"

@@ -204,7 +204,7 @@ class Run:
         options: dict[str, Any] = {
             "program": self.program,
             "device": device or self.config.device,
-            "tolerance": self.config.tolerance,
+            "tolerance": self.config.loose,
             "draw": self.findings.draw if draw is None else draw,
             "machine": {} if device else self.machine(),
             "known": ((search, row.evaluation) for row in judged),
@@ -310,6 +310,8 @@ class Run:
             words += ["--levels", ",".join(config.levels)]
         if config.tolerance:
             words += ["--tolerance", f"{config.tolerance:g}"]
+        if config.refit:
+            words += ["--refit", str(config.refit)]
         if config.preset != "default":
             words += ["--preset", config.preset]
         if config.search != "nsga2":

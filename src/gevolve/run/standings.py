@@ -9,7 +9,7 @@ from dataclasses import replace
 from gevolve.evaluate.verdict import Evaluation
 from gevolve.patch import Edit, Patch
 from gevolve.run.claim import does_less, is_gain, launches_otherwise
-from gevolve.run.findings import Findings, Interval, NvccBuild
+from gevolve.run.findings import Findings, Interval, NvccBuild, Refit
 from gevolve.run.store import Store, StoredVariant, format_id, parse_id
 from gevolve.run.summary import Struck, UnsureTime, VariantSummary
 from gevolve.run.unseen import EARLY
@@ -21,6 +21,8 @@ UNSURE = 3
 _NO_LESS = "it executes no fewer instructions, memory operations, barriers or stall cycles"
 FEW = 2
 """Variants of so many edits are all suspected of what a larger one fails for."""
+ROUNDING = 1e-9
+"""Two errors that differ by less are the same."""
 KEPT = 0.9
 """The share of the gain that a minimal patch must keep on cases that the search never used."""
 
@@ -28,8 +30,10 @@ KEPT = 0.9
 class Standings:
     """What the evaluations so far amount to."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, strict: float | None = None) -> None:
+        """`strict` is the tolerance of what is shown, where the search goes by a looser one."""
         self._settings = settings
+        self._strict = strict
         self.verdicts: Counter[str] = Counter()
         """How many variants got each verdict, without the unedited program."""
         self._admitted: dict[int, Patch] = {}
@@ -44,13 +48,16 @@ class Standings:
         """Variants that build on one that was struck."""
         self._unsure: dict[int, tuple[Evaluation, str]] = {}
         """Variants whose time cannot be known, with the split on which that was seen."""
+        self.refits: dict[int, Refit] = {}
+        """What became of variants when their weights were re-fit."""
         self.nvcc = NvccBuild()
         """nvcc's build of the unedited program."""
 
     @classmethod
     def read(cls, store: Store, settings: Settings, *, searched: bool = False) -> "Standings":
         """The standings of all that a store holds, or of what the search knew: no analysis counts then."""
-        standings = cls(settings)
+        config = store.config
+        standings = cls(settings, config["tolerance"] if config.get("refit") else None)
         for row in store.evaluations():
             standings.add(row.id, row.patch, row.evaluation)
         for id_, splits in store.all_validations().items():
@@ -65,11 +72,34 @@ class Standings:
         standings.compare(findings)
         return standings
 
+    def refit(self, refit: Refit) -> None:
+        """Take note of what became of a variant's weights when they were re-fit."""
+        self.refits[parse_id(refit.id)] = refit
+
+    def within(self, id_: int, evaluation: Evaluation) -> bool:
+        """Whether a variant's error is within the tolerance, if need be with re-fit weights."""
+        if self._strict is None:
+            return True
+        return self.passes(id_, evaluation) or (id_ in self.refits and self.refits[id_].within)
+
+    def passes(self, id_: int, evaluation: Evaluation) -> bool:
+        """Whether its error is within the tolerance as it is, on all cases that it was tried on."""
+        if self._strict is None:
+            return True
+        mine = {"search": evaluation, **self._checks.get(id_, {})}
+        unedited = {"search": self.baseline.evaluation, **self._checks.get(0, {})}
+        return all(
+            (mine[split].error or 0.0) <= (unedited[split].error or 0.0) + self._strict + ROUNDING
+            for split in ("search", "held-out")
+            if split in mine and split in unedited
+        )
+
     def compare(self, findings: Findings) -> None:
-        """Take note of how nvcc's build of the unedited program did, and of variants beside it."""
+        """Take note of how nvcc's build of the unedited program did, of variants beside it, and of re-fits."""
         self.nvcc = findings.nvcc
         measured = findings.nvcc_intervals
         self._nvcc_intervals = {parse_id(name): one for name, one in measured.items()}
+        self.refits = {parse_id(name): one for name, one in findings.refits.items()}
 
     def add(self, id_: int, patch: Patch, evaluation: Evaluation) -> None:
         """Count one evaluation; the unedited program's must come first."""
@@ -260,8 +290,10 @@ class Standings:
         return None if mine is None else mine.error
 
     def variants(self) -> list[VariantSummary]:
-        """The front as summaries show it."""
-        return [self._describe(id_, one) for id_, one in self.front]
+        """The front as summaries show it: without what a re-fit has not brought within the tolerance."""
+        return [
+            self._describe(id_, one) for id_, one in self.front if self.within(id_, one.evaluation)
+        ]
 
     def minimal(self, variant: VariantSummary, store: Store) -> VariantSummary:
         """The minimal patch of a variant; the variant itself if no minimal patch is as good.
@@ -272,7 +304,9 @@ class Standings:
         if found is None:
             return variant
         smaller = self.describe(store.variant(parse_id(found.id)))
-        if smaller is None or smaller.interval is None or variant.does_less > smaller.does_less:
+        if smaller is None or smaller.interval is None or not smaller.within:
+            return variant
+        if variant.does_less > smaller.does_less:
             return variant
         if variant.interval and _gain(smaller.interval) < KEPT * _gain(variant.interval):
             return variant
@@ -289,6 +323,7 @@ class Standings:
         nvcc_interval = self._nvcc_intervals.get(id_) if interval else None
         ratio = one.time / self.baseline.time if self.baseline.time else 1.0
         nvcc = ratio / self.nvcc.ratio if self.nvcc.ratio else None
+        within = self.within(id_, one.evaluation)
         return VariantSummary(
             id=format_id(id_),
             time=one.time,
@@ -307,7 +342,11 @@ class Standings:
             nvcc=nvcc,
             nvcc_interval=nvcc_interval,
             does_less=not self._does_no_less(one),
-            gain=not self._does_no_less(one) and is_gain(ratio, interval, nvcc, nvcc_interval),
+            refit=self.refits.get(id_),
+            within=within,
+            gain=within
+            and not self._does_no_less(one)
+            and is_gain(ratio, interval, nvcc, nvcc_interval),
             patch=str(one.patch),
         )
 

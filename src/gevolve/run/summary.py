@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from gevolve.run.caveats import Caveats
-from gevolve.run.findings import ClockNoise, Interval, NvccBuild
+from gevolve.run.findings import ClockNoise, Interval, NvccBuild, Refit
 
 
 class VariantSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,6 +44,10 @@ class VariantSummary(msgspec.Struct, frozen=True, kw_only=True):
     does_less: bool = True
     """Whether it executes less of anything that the device counts: instructions, memory operations,
     barriers, stall cycles."""
+    refit: Refit | None = None
+    """What became of it when its weights were re-fit; `error` is that without."""
+    within: bool = True
+    """Whether its error is within the tolerance: without a re-fit, or else with it."""
     gain: bool = False
     """Whether it is faster than the better of both builds, in the search and on unseen cases."""
     patch: str

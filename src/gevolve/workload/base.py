@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from gevolve.device.base import Device
     from gevolve.program import Program
 
-Split = Literal["search", "held-out", "large", "fresh", "unseen", "varied"]
+Split = Literal["search", "held-out", "large", "fresh", "unseen", "varied", "refit"]
 """Cases that judge every variant; that check the front; one that is large; and ones made anew.
 
 In each of the ``varied`` ones one input is another than in a search case. Every new best is tried on those
-and on the ``unseen`` ones while the search goes on.
+and on the ``unseen`` ones while the search goes on. On ``refit`` weights are trained, and nothing is judged.
 """
 SPLITS: tuple[Split, ...] = ("search", "held-out", "large", "fresh")
 """Those that a workload may have or not."""
@@ -123,6 +123,10 @@ class Workload:
     def parts(self, case: Case) -> int:  # noqa: ARG002  (for subclasses)
         """How many parts a case has, each of which can be run and measured alone."""
         return 1
+
+    def repeats(self, case: Case) -> bool:  # noqa: ARG002  (for subclasses)
+        """Whether its parts are the same thing done again, such as trainings from several starts."""
+        return False
 
     def some(self, case: Case, parts: Sequence[int]) -> Case:  # noqa: ARG002  (for subclasses)
         """A case of these parts only, in this order."""

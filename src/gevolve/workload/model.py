@@ -48,6 +48,8 @@ class ModelWorkload(Workload):
     """Entries of the case that the program takes, in order; by default a function's parameters."""
     in_parts: ClassVar[tuple[str, ...]] = ()
     """Entries of the case with something for each part in their first dimension; others are for all."""
+    refits: ClassVar[tuple[str, ...]] = ("weights",)
+    """Entries of the case with weights that ``--refit`` may train, if the program takes them."""
     tolerance: ClassVar[float] = 0.02
     """How much larger a variant's error may be than the unedited program's."""
     splits: ClassVar[tuple[Split, ...]] = ("search", "held-out")
@@ -61,7 +63,8 @@ class ModelWorkload(Workload):
     def data(self, split: Split) -> Case:
         """The inputs and what `error` needs besides, as NumPy arrays (or trees of them).
 
-        The same for the same split every time, and different data for ``held-out``.
+        The same for the same split every time, and different data for ``held-out``. With ``--refit`` it is
+        also asked for ``refit``, which is data that neither of them has, in as many parts as one likes.
         """
         raise NotImplementedError
 
@@ -72,16 +75,23 @@ class ModelWorkload(Workload):
         """
         raise NotImplementedError
 
+    def loss(self, outputs: Any, data: Case) -> Any:
+        """What ``--refit`` makes small, such as the mean cross-entropy; computed with `jax.numpy`.
+
+        Of a case in parts it is asked for each part alone.
+        """
+        raise NotImplementedError
+
     def arguments(self, case: Case) -> list[Any]:
         """What the program is called with, one tree of arrays for each parameter."""
-        return [case[name] for name in self._names()]
+        return [case[name] for name in self.entries()]
 
     def example(self) -> list[Any]:
         """What the program is called with on the first part of the search case."""
         return self.arguments(self._part(self.data("search"), 0))
 
     def load(self) -> Program:
-        return self._ir.load(self._source(), self.example())
+        return self._ir.load(self.origin(), self.example())
 
     def restore(self, text: str) -> Program:
         return self._ir.restore(text)
@@ -94,10 +104,10 @@ class ModelWorkload(Workload):
         return [case]
 
     def varied_inputs(self, case: Case) -> list[str]:
-        return [name for name in self._names() if name in case.inputs]
+        return [name for name in self.entries() if name in case.inputs]
 
     def run(self, handle: Executable, case: Case) -> Any:
-        source = self._source()
+        source = self.origin()
         if not self.in_parts:
             return handle(*self._ir.flatten(self.arguments(case), source))
         rows: list[list[Array]] = []
@@ -105,7 +115,7 @@ class ModelWorkload(Workload):
         for number in range(self.parts(case)):
             arrays: list[Array] = []
             for place, tree in enumerate(self.arguments(self._part(case, number))):
-                if self._names()[place] in self.in_parts:
+                if self.entries()[place] in self.in_parts:
                     arrays += self._ir.flatten([tree], source)
                     continue
                 if place not in same:
@@ -124,7 +134,7 @@ class ModelWorkload(Workload):
         case: Case,
     ) -> list[float]:
         arguments = self.arguments(self._part(case, 0))
-        structured = self._ir.unflattener(self._source(), arguments)
+        structured = self._ir.unflattener(self.origin(), arguments)
         if not self.in_parts:
             return [float(self.error(structured(list(got.values())), case))]
         return [
@@ -138,6 +148,10 @@ class ModelWorkload(Workload):
 
     def parts(self, case: Case) -> int:
         return len(next(_leaves(case[self.in_parts[0]]))) if self.in_parts else 1
+
+    def repeats(self, case: Case) -> bool:  # noqa: ARG002
+        # If labels came in parts, each part would be something else.
+        return bool(self.in_parts) and set(self.in_parts) <= set(self.entries())
 
     def some(self, case: Case, parts: Sequence[int]) -> Case:
         chosen = list(parts)
@@ -167,13 +181,15 @@ class ModelWorkload(Workload):
     def _ir(self) -> Any:
         return IRS[self.ir].implementation()
 
-    def _source(self) -> Source:
+    def origin(self) -> Source:
+        """What `program` gives; of a file the whole path."""
         source = self.program()
         if isinstance(source, str | Path):
             return Path(inspect.getfile(type(self))).parent / source
         return source
 
-    def _names(self) -> tuple[str, ...]:
+    def entries(self) -> tuple[str, ...]:
+        """The entries of the case that the program takes, in order."""
         if self.inputs:
             return self.inputs
         source = self.program()

@@ -35,16 +35,24 @@ def check_follows(
         judge.check_error(errors[case], unedited[case] + tolerance, where)
 
 
-def warnings(meter: Meter, outputs: Mapping[str, Array], bound: float) -> tuple[str, ...]:
-    """Whether a program that gives the same for all rows would pass, in one line."""
-    counts = {array.shape[0] if array.ndim else 0 for array in outputs.values()}
+def warnings(
+    meter: Meter, outputs: Mapping[str, Array], bound: float, *, repeated: bool = False
+) -> tuple[str, ...]:
+    """Whether a program that gives the same for all rows would pass, in one line.
+
+    Of a case that is `repeated`, each part has rows of its own: that one start of a training gives what another does
+    is no fault.
+    """
+    axis = int(repeated)
+    counts = {array.shape[axis] if array.ndim > axis else 0 for array in outputs.values()}
     rows = counts.pop()
     if counts or rows < 2:
         return ()
     least = float("inf")
     for row in np.linspace(0, rows - 1, min(_ROWS, rows)).astype(int):
         constant = {
-            name: np.broadcast_to(array[row], array.shape).copy() for name, array in outputs.items()
+            name: np.broadcast_to(array[(0,) * axis][row], array.shape).copy()
+            for name, array in outputs.items()
         }
         try:
             least = min(least, meter.error(0, constant, constant, "a constant"))

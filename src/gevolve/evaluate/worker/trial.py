@@ -125,7 +125,10 @@ class Trial:
             doubt = (unedited.doubt,) if unedited.doubt else ()
             return *doubt, *(unedited.remarks if split == "search" else ())
         want = self._expected[0].want
-        return *unedited.remarks, *dependence.warnings(unedited.meter, want, self._tolerance)
+        repeated = self._problem.workload.repeats(self._problem.cases[0])
+        return *unedited.remarks, *dependence.warnings(
+            unedited.meter, want, self._tolerance, repeated=repeated
+        )
 
     def end_child(self) -> None:
         """End the child that runs variants; the next evaluation starts another."""

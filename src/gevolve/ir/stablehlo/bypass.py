@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from gevolve.ir.stablehlo.tensor import tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from gevolve.ir.stablehlo.index import OpInfo, StablehloIndex
 
 HEAVY = ("stablehlo.dot_general", "stablehlo.convolution")
+MOST = 0.9
+"""What saves more than this share of the arithmetic is not skipped but cut off."""
 FAR = 24
 """A chain is followed over so many operations."""
 _FREE = frozenset(
@@ -31,17 +33,44 @@ def arithmetic(info: OpInfo) -> float:
 
 
 def bypasses(index: StablehloIndex, cost: Callable[[str], float]) -> list[tuple[str, str]]:
-    """Operations, each with a value that it could be skipped to; those that save most first."""
-    found: dict[tuple[str, str], float] = {}
+    """Operations, each with a value that it could be skipped to; those that save most first.
+
+    What would skip most of the program is left out, for hardly anything of its inputs would be left. Skips to what
+    is not computed at all, such as a bias, come last: they do not simplify, they cut off.
+    """
+    found: dict[tuple[str, str], tuple[bool, float]] = {}
     steps = _steps(index)
+    users = _users(index)
+    whole = {block: sum(map(cost, body)) for block, body in index.body.items()}
     for target, info in index.info.items():
         if target in steps or not info.deletable or len(info.results) != 1 or info.name in _FREE:
             continue
         for value in _candidates(index, target, info):
-            saved = _saved(index, target, value, cost)
-            if saved > 0:
-                found.setdefault((target, value), saved)
-    return sorted(found, key=lambda pair: -found[pair])
+            saved = _saved(index, users, target, value, cost)
+            if 0 < saved <= MOST * whole[index.block_of[target]]:
+                found.setdefault((target, value), (_is_given(index, value), -saved))
+    return sorted(found, key=lambda pair: found[pair])
+
+
+def _users(index: StablehloIndex) -> dict[str, set[str]]:
+    """What uses each operation; what an operation holds in its regions counts as itself."""
+    users: dict[str, set[str]] = {}
+    for id_, names in index.operands.items():
+        for name in names:
+            users.setdefault(name.partition(".")[0], set()).add(id_)
+    return users
+
+
+def _is_given(index: StablehloIndex, value: str) -> bool:
+    """Whether a value is an argument or a constant, at most in another shape."""
+    todo = [value]
+    while todo:
+        id_ = todo.pop().partition(".")[0]
+        info = index.info.get(id_)
+        if info is not None and info.name not in _FREE:
+            return False
+        todo += index.operands.get(id_, ())
+    return True
 
 
 def _steps(index: StablehloIndex) -> set[str]:
@@ -91,21 +120,36 @@ def _earlier(index: StablehloIndex, target: str, info: OpInfo) -> Iterator[str]:
     yield from alike[-1:]
 
 
-def _saved(index: StablehloIndex, target: str, value: str, cost: Callable[[str], float]) -> float:
-    """What is no longer needed for it: all that was made from the value on the way."""
-    block, base = index.block_of[target], value.partition(".")[0]
-    needed, todo = set[str](), [target]
+def _saved(
+    index: StablehloIndex,
+    users: Mapping[str, set[str]],
+    target: str,
+    value: str,
+    cost: Callable[[str], float],
+) -> float:
+    """What nothing needs any more without it, but for what the value is made of."""
+    block = index.block_of[target]
+    kept = _made_of(index, block, value)
+    dead, todo = {target}, [target]
+    while todo:
+        for name in index.operands[todo.pop()]:
+            id_ = name.partition(".")[0]
+            if (
+                id_ not in dead
+                and id_ not in kept
+                and index.block_of.get(id_) == block
+                and users[id_] <= dead
+            ):
+                dead.add(id_)
+                todo.append(id_)
+    return sum(map(cost, dead))
+
+
+def _made_of(index: StablehloIndex, block: str, value: str) -> set[str]:
+    found, todo = set[str](), [value]
     while todo:
         id_ = todo.pop().partition(".")[0]
-        if id_ in needed or id_ == base or index.block_of.get(id_) != block:
-            continue
-        needed.add(id_)
-        todo += index.operands[id_]
-    after, todo = set[str](), [base]
-    while todo:
-        id_ = todo.pop().partition(".")[0]
-        if id_ in after or index.block_of.get(id_) != block:
-            continue
-        after.add(id_)
-        todo += index.operands[id_]
-    return sum(cost(id_) for id_ in needed - after)
+        if id_ not in found and index.block_of.get(id_) == block:
+            found.add(id_)
+            todo += index.operands[id_]
+    return found

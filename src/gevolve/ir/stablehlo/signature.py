@@ -49,13 +49,13 @@ def signature_of(module: Any) -> Signature:
         if operation.attributes["sym_name"].value == "main":
             kind = operation.attributes["function_type"].value
             return Signature(
-                tuple(_array_spec(one) for one in kind.inputs),
-                tuple(_array_spec(one) for one in kind.results),
+                tuple(array_spec(one) for one in kind.inputs),
+                tuple(array_spec(one) for one in kind.results),
             )
     raise SourceError("the module has no function main")
 
 
-def _array_spec(kind: Any) -> ArraySpec:
+def array_spec(kind: Any) -> ArraySpec:
     name = str(getattr(kind, "element_type", kind))
     dtype = _DTYPES.get(name)
     if dtype is None:

@@ -61,7 +61,7 @@ class Follower:
         self.run = run
         self._store = run.store
         self.settings = run.settings
-        self.standings = Standings(self.settings)
+        self.standings = Standings(self.settings, run.config.strict)
         self.points = Points()
         self._next = 0
         """Every id below this one is known, ..."""
@@ -109,10 +109,10 @@ class Follower:
             fresh = True
             for name, interval in measured.items():
                 self.standings.measure(parse_id(name), interval)
-        before = self.standings.nvcc, self._nodes
+        before = self.standings.nvcc, self._nodes, self.standings.refits
         self.standings.compare(self.run.findings)
         self._nodes = self._store.get("nodes", list[NodeStatus], [])
-        return fresh or before != (self.standings.nvcc, self._nodes)
+        return fresh or before != (self.standings.nvcc, self._nodes, self.standings.refits)
 
     def _take(self, row: StoredVariant) -> None:
         self._ahead.add(row.id)

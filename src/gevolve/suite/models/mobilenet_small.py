@@ -18,4 +18,6 @@ class MobileNetSmall(Prediction):
     groups = (8, 48)
 
     def images(self, split: Split) -> Images:
+        if split == "refit":
+            return digits().part(0, TRAINED // self.groups[1] * self.groups[1])
         return digits().part(TRAINED + (0 if split == "search" else self.count), self.count)

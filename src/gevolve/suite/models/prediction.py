@@ -33,7 +33,7 @@ class Prediction(ModelWorkload):
         return predict
 
     def images(self, split: Split) -> Images:
-        """The images of a split, none of which the network was trained on."""
+        """The images of a split, none of which the network was trained on, but for those of ``refit``."""
         raise NotImplementedError
 
     def weights(self) -> dict[str, Any]:
@@ -49,12 +49,12 @@ class Prediction(ModelWorkload):
         return self.case(self.images(split))
 
     def case(self, found: Images) -> Case:
-        """The case of some images, as many as the program takes."""
+        """The case of some images, in groups as large as the program takes."""
         pixels = self.normal(found.images)
         return Case(
             weights=self.weights(),
-            images=pixels.reshape(*self.groups, *pixels.shape[1:]),
-            labels=found.labels.reshape(self.groups),
+            images=pixels.reshape(-1, self.groups[1], *pixels.shape[1:]),
+            labels=found.labels.reshape(-1, self.groups[1]),
         )
 
     def normal(self, images: Any) -> Any:
@@ -65,9 +65,17 @@ class Prediction(ModelWorkload):
     def error(self, outputs: Any, data: Case) -> float:
         return 1 - accuracy(outputs, data.labels)
 
+    def loss(self, outputs: Any, data: Case) -> Any:
+        from gevolve.suite.models.network import cross_entropy  # noqa: PLC0415  (JAX loads when needed)
+
+        return cross_entropy(outputs, data.labels)
+
 
 class CifarPrediction(Prediction):
-    """One on CIFAR-10: the first thousand test images choose, the second thousand check what was chosen."""
+    """One on CIFAR-10: the first thousand test images choose, the second thousand check what was chosen.
+
+    Weights are re-fit on ten thousand of the training images.
+    """
 
     mean = (0.4914, 0.4822, 0.4465)
     spread = (0.2470, 0.2435, 0.2616)
@@ -75,6 +83,8 @@ class CifarPrediction(Prediction):
     groups = (100, 10)
 
     def images(self, split: Split) -> Images:
+        if split == "refit":
+            return cifar10("data_batch_1")
         return cifar10("test_batch").part(0 if split == "search" else self.count, self.count)
 
 
