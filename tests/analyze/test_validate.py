@@ -2,17 +2,24 @@
 
 import io
 import json
+from types import SimpleNamespace
 
 import msgspec
 import pytest
 from rich.console import Console
 
 import gevolve
+from gevolve.analyze.validate import _distinct
 from gevolve.cli import main
+from gevolve.evaluate.verdict import Evaluation, Verdict
+from gevolve.patch import Patch
 from gevolve.report.analysis import validation
 from gevolve.report.terminal import panel, summary
+from gevolve.run.findings import Interval
 from gevolve.run.loop import Progress
+from gevolve.run.standings import Standings
 from gevolve.run.store import Store
+from gevolve.search import Settings
 from tests.analyze.runs import edits, make
 
 BY_ROTE = edits("save 300", "rote")
@@ -151,3 +158,20 @@ def test_a_device_that_is_blind_to_some_faults_has_a_referee(tmp_path):
     assert (found["v1"].failed, found["v1"].why[:5]) == ("puzzle", "wrong")
     assert sorted(found["v2"].passed) == ["fresh", "held-out", "large", "puzzle", "varied"]
     assert gevolve.summarize(folder).best.id == "v2"
+
+
+def test_of_modelled_times_that_are_close_only_the_most_accurate_is_measured():
+    standings = Standings(Settings(tolerance=1.0, rounding=0.0))
+    times = [(100.0, 0.1), (50.0, 0.5), (50.5, 0.4), (50.9, 0.3), (51.5, 0.25), (90.0, 0.2)]
+    for number, (time, error) in enumerate(times):
+        patch = Patch.parse(f"delete o{number} #1") if number else Patch()
+        standings.add(number, patch, Evaluation(verdict=Verdict.OK, time=time, error=error))
+
+    def chosen(modelled):
+        evaluator = SimpleNamespace(prepare=lambda _: SimpleNamespace(modelled=modelled))
+        return _distinct(SimpleNamespace(standings=standings, evaluator=evaluator))
+
+    assert chosen(modelled=False) == [1, 2, 3, 4, 5]
+    assert chosen(modelled=True) == [3, 4, 5]
+    standings.measure(5, Interval(value=0.51, low=0.5, high=0.52, runs=9))  # that is the clock's
+    assert chosen(modelled=True) == [3, 5]

@@ -26,6 +26,19 @@ def test_models(tmp_path):
     said = python("use.py")
     assert said.startswith("<model fast.jax: {'bias': float32[10], 'matrix': float32[64, 10]}")
     assert float(said.split()[-1]) > 0.9
+    python(
+        "-m",
+        "gevolve",
+        "run",
+        "refittable.py:Refittable",
+        *budget,
+        "--refit",
+        "5",
+        "--out",
+        "refit",
+    )
+    python("-m", "gevolve", "export", "refit", *export[2:], "--output", "fast.jax")
+    assert python("use_refit.py") == "(50, 10)\n"
     python("save.py")
     for name in ("predict.mlir", "predict.jax"):
         saved = (tmp_path / "saved.py").read_text().replace("predict.mlir", name)

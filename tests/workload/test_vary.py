@@ -5,6 +5,8 @@ import pytest
 
 from gevolve.evaluate.worker import judge
 from gevolve.evaluate.worker.dependence import check_follows, warnings
+from gevolve.suite.models.mobilenet_small import MobileNetSmall
+from gevolve.suite.models.twofcnet import TwoFCNet
 from gevolve.workload.base import Case
 from gevolve.workload.vary import assumptions, varied, with_rows_permuted
 
@@ -90,3 +92,20 @@ def test_a_constant_that_passes_is_a_warning():
     assert "the same for every row has an error of 0.2, within the 0.25 allowed" in said
     assert warnings(Labels(labels), outputs, 0.1) == ()
     assert warnings(Labels(labels), {"y": np.eye(3)[labels], "z": np.ones(3)}, 0.25) == ()
+
+
+class Starts:
+    """A measure that asks whether what each start of a training gave is any good."""
+
+    def error(self, case, got, want, where):
+        return 0.1 if got["w"].std(axis=1).any() else 0.9
+
+
+def test_that_starts_of_a_training_give_the_same_is_no_warning():
+    outputs = {"w": np.stack([np.arange(6.0).reshape(3, 2)] * 4)}
+    assert warnings(Starts(), outputs, 0.25), "taken for rows, starts may well be alike"
+    assert warnings(Starts(), outputs, 0.25, repeated=True) == ()
+    both = {**outputs, "b": np.ones((4, 2))}
+    assert warnings(Starts(), both, 0.25, repeated=True) == ()
+    assert TwoFCNet().repeats(Case())
+    assert not MobileNetSmall().repeats(Case())

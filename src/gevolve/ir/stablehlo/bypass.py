@@ -62,7 +62,9 @@ def _users(index: StablehloIndex) -> dict[str, set[str]]:
 
 
 def _is_given(index: StablehloIndex, value: str) -> bool:
-    """Whether a value is an argument or a constant, at most in another shape."""
+    """Whether a value is a constant, or an argument in another shape: a bias, say, and not what goes through."""
+    if value.partition(".")[0] not in index.info:
+        return False
     todo = [value]
     while todo:
         id_ = todo.pop().partition(".")[0]
