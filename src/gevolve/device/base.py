@@ -350,6 +350,10 @@ class Device(ABC):
         """Raise `WorkloadError` if a fork of this process could tell neither `cost` nor `kernels`."""
         self.check_fork()
 
+    def lines(self, handle: Any) -> dict[str, float]:  # noqa: ARG002  (for subclasses)
+        """The time of what a handle ran by source line, such as ``hotspot.cu:44``; empty if unknown."""
+        return {}
+
     def calibrate(self) -> dict[str, float]:
         """What modelled times go by on this machine, measured at first use; a run keeps it.
 

@@ -180,6 +180,8 @@ class Timed(msgspec.Struct, frozen=True, tag=True):
     """What was executed, as in `Usage`."""
     modelled: bool = False
     """Whether no clock measured it, but the device worked it out from the compiled code."""
+    lines: dict[str, float] = {}
+    """The time by source line, if it was asked for and the device knows it."""
 
 
 class Prepared(msgspec.Struct, frozen=True, tag=True):
@@ -217,6 +219,8 @@ class CaseRun(msgspec.Struct, frozen=True):
     """The parts of the case that are run, in this order; all of them if empty."""
     sketch: bool = False
     """Whether code that was compiled in haste will do (`Device.sketches`)."""
+    itemized: bool = False
+    """Whether the time by source line is wanted too."""
 
 
 class Assignment(msgspec.Struct, frozen=True):

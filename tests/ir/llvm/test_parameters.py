@@ -45,6 +45,7 @@ def test_a_search_finds_them_and_a_run_has_them(tmp_path):
     assert not program.sweep(["parameter"], None)
     with Pool(workload, workers=1, device="sim:t4") as pool:
         base = pool.prepare()
+        assert base.profile["line scale.cu:6"] > base.profile["line scale.cu:4"] > 0
         patches = program.sweep(["parameter"], base.profile)
         assert [str(patch) for patch in patches] == [
             "parameter block 32 #1",

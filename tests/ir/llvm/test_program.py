@@ -202,6 +202,19 @@ def test_sites_follow_the_profile():
     assert cold, "cold blocks keep a small share"
 
 
+def test_what_is_tried_first_is_on_the_lines_that_cost_most():
+    program = program_of(SMALL)
+    runs = dict.fromkeys(program._index.body, 1.0)
+    plain = [patch[0] for patch in program.sweep(["operand"], runs)]
+    lines = list(dict.fromkeys(program.describe(edit).line for edit in plain))
+    assert len(lines) > 2
+    costs = {f"line {line}": float(n) for n, line in enumerate(lines)}
+    ordered = [patch[0] for patch in program.sweep(["operand"], runs | costs)]
+    assert sorted(ordered) == sorted(plain)
+    asked = [program.describe(edit).line for edit in ordered]
+    assert list(dict.fromkeys(asked)) == lines[::-1]
+
+
 def test_edits_stay_within_the_named_kernels():
     path = SUITE / "bfs.cu"
     everything = load(path)

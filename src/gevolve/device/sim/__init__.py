@@ -136,6 +136,14 @@ class Sim(Device):
             run(gpu)
             return cost_of(gpu.timings) if gpu.timings else None
 
+    def lines(self, handle: SimGpu) -> dict[str, float]:
+        """Cycles by source line, if the device is a named GPU."""
+        spent: dict[str, float] = {}
+        for timing in handle.timings:
+            for line, kinds in timing.lines.items():
+                spent[line] = spent.get(line, 0.0) + sum(kinds.values())
+        return spent
+
     def open(
         self,
         artefact: bytes,

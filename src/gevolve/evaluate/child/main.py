@@ -197,7 +197,16 @@ def _run(
         if device.deterministic:
             with stopwatch("run"):
                 used = handle.usage()
-            channel.send(Timed(used.time, stopwatch.take(), estimate=used.estimate, work=used.work))
+            lines = device.lines(handle) if run.itemized else {}
+            channel.send(
+                Timed(
+                    used.time,
+                    stopwatch.take(),
+                    estimate=used.estimate,
+                    work=used.work,
+                    lines=lines,
+                )
+            )
             return
         launches = whole * handle.usage().launches
     with stopwatch("run"):

@@ -76,6 +76,8 @@ class Unedited:
     """Why its reference is not believed, and variants are compared with the program alone."""
     remarks: tuple[str, ...]
     """What the device says of its runs, to stand beside results."""
+    lines: Mapping[str, float]
+    """The time of the last case by source line, where the device knows it."""
 
 
 class BaselineRun:
@@ -126,6 +128,7 @@ class BaselineRun:
             doubt=doubt,
             modelled=all(one.modelled for one in times),
             remarks=tuple(dict.fromkeys(usage.remark for _, usage in results if usage.remark)),
+            lines=times[-1].lines if times else {},
         )
 
     def profile(self, artefact: bytes) -> dict[str, float]:
@@ -156,7 +159,7 @@ class BaselineRun:
         """Run it on every case, and once more on the smallest if the device is not deterministic."""
         problem, results = self._problem, list[tuple[Outputs, Usage]]()
         times: list[Timed] = []
-        plan = [CaseRun(case, Limits()) for case in range(len(problem.cases))]
+        plan = [CaseRun(case, Limits(), itemized=True) for case in range(len(problem.cases))]
         if not problem.device.deterministic:
             plan.append(CaseRun(0, Limits(), timed=False))
         before = linux.address_space()

@@ -350,7 +350,7 @@ class Trial:
     # --- setting up ------------------------------------------------------------------------------
 
     def _profile(self) -> dict[str, float]:
-        """How often each block runs; on the referee if the device itself cannot count marks."""
+        """How often each block runs, and what each source line costs; on the referee if the device cannot count marks."""
         problem = self._problem
         marked = problem.program.instrumented()
         if marked == problem.program.text:
@@ -364,7 +364,7 @@ class Trial:
         baseline = BaselineRun(problem, runner, seconds=self._deadline, main=self._main)
         profile = baseline.profile(artefact)
         runner.end()
-        return profile
+        return profile | {f"line {line}": spent for line, spent in self._unedited.lines.items()}
 
     def _check_unedited(self, artefact: str) -> Evaluation:
         """Judge the unedited program like a variant; its error must be within the rounding."""

@@ -72,7 +72,8 @@ class LlvmProgram(EditableProgram[LlvmSites, LlvmDraft]):
 
     def sites(self, profile: Profile | None) -> LlvmSites:
         if self._sites is None or self._sites[0] is not profile:
-            self._sites = (profile, LlvmSites(self._index, self._scope, profile))
+            sites = LlvmSites(self._index, self._scope, profile, self._lines)
+            self._sites = (profile, sites)
         return self._sites[1]
 
     def apply(self, patch: Patch) -> Variant:
@@ -186,6 +187,10 @@ class LlvmProgram(EditableProgram[LlvmSites, LlvmDraft]):
                 if line := self.locations.of(self._index.instr[user]):
                     return str(line), True
         return "", False
+
+    def _lines(self, instr: Instr) -> list[str]:
+        """The source lines of an instruction: where it was written, and the calls that inlined it."""
+        return [str(Location(file, line)) for file, line, _ in self.locations.spots(instr)]
 
     def _print(self, draft: LlvmDraft) -> str:
         def body(block: str) -> str:

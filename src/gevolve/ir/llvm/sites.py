@@ -18,8 +18,16 @@ TRIES = 64
 class LlvmSites:
     """What edits are drawn from: the instructions of some functions, weighted by how often they run."""
 
-    def __init__(self, index: LlvmIndex, functions: Iterable[int], profile: Profile | None) -> None:
+    def __init__(
+        self,
+        index: LlvmIndex,
+        functions: Iterable[int],
+        profile: Profile | None,
+        lines: Callable[[Instr], Iterable[str]] = lambda _: (),
+    ) -> None:
+        """`lines` names the source lines of an instruction, such as ``hotspot.cu:44``."""
         self.index = index
+        self._lines = lines
         self.functions = sorted(functions)
         """The functions that edits may touch."""
         self.swept: dict[object, list[Any]] = {}
@@ -36,6 +44,16 @@ class LlvmSites:
     def heat(self, block: str) -> float:
         """How often a block ran; 1 if that is not known."""
         return 1.0 if self._profile is None else float(self._profile.get(block, 0.0))
+
+    def cost(self, instr: Instr) -> float:
+        """What the source line of an instruction costs; 0 if that is not known.
+
+        The profile has it as ``line hotspot.cu:44``. Of inlined code, all lines that led to it are looked up.
+        """
+        if self._profile is None:
+            return 0.0
+        costs = (self._profile.get(f"line {line}", 0.0) for line in self._lines(instr))
+        return max(costs, default=0.0)
 
     def known(self, id_: str, what: str) -> int | None:
         """What a kernel's launches all had in common, such as ``ntid.x``; None if that is not known.
@@ -58,7 +76,7 @@ class LlvmSites:
         return [(name, [int(value) for value in values.split(",")]) for name, _, values in offers]
 
     def hottest(self, allowed: Callable[[Instr], bool]) -> list[Instr]:
-        """All instructions that are allowed and ran, those that ran most often first."""
+        """All instructions that are allowed and ran: those of lines that cost most first, then by how often."""
         found = [
             instr
             for number in self.functions
@@ -67,7 +85,8 @@ class LlvmSites:
             for instr in block.body
             if allowed(instr)
         ]
-        return sorted(found, key=lambda instr: -self.heat(self.index.block_of[instr.id]))
+        heat, block_of = self.heat, self.index.block_of
+        return sorted(found, key=lambda one: (-self.cost(one), -heat(block_of[one.id])))
 
     def draw(
         self,
