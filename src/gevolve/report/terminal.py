@@ -98,15 +98,17 @@ def sparkline(values: list[float], width: int) -> str:
 
 def _table(*, label: bool, nvcc: bool) -> Table:
     """An empty table of variants, with a column for the speed beside nvcc's build if there is one."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False, show_edge=False)
     if label:
-        table.add_column("")  # the only one to wrap, where there is little room
+        table.add_column(
+            "", min_width=len("baseline")
+        )  # this one and the error wrap where there is little room
     table.add_column("variant", style="cyan", no_wrap=True)
     table.add_column("time", justify="right", no_wrap=True)
     table.add_column("speed", justify="right", style="bold", no_wrap=True)
     if nvcc:
         table.add_column("nvcc", justify="right", no_wrap=True)
-    table.add_column("error", justify="right", no_wrap=True)
+    table.add_column("error", justify="right", min_width=len("unedited"))
     table.add_column("edits", justify="right", no_wrap=True)
     table.add_column("held-out", justify="right", no_wrap=True)
     table.add_column("fresh", justify="right", no_wrap=True)

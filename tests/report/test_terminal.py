@@ -1,0 +1,58 @@
+"""A summary as a terminal shows it."""
+
+from io import StringIO
+
+from rich.console import Console
+
+from gevolve.report.terminal import summary
+from gevolve.run.findings import Interval, NvccBuild
+from gevolve.run.summary import Summary, VariantSummary
+
+
+def test_no_figure_is_lost_in_eighty_columns():
+    interval = Interval(value=0.8577, low=0.8577, high=0.8577, runs=1)
+    best = VariantSummary(
+        id="v1161",
+        time=103_034_134.0,
+        ratio=0.813,
+        error=0.07,
+        unedited_error=0.07,
+        exact=True,
+        edits=123,
+        validated=True,
+        interval=interval,
+        held_out=0.775,
+        large=0.8065,
+        nvcc=0.87,
+        nvcc_interval=interval,
+        gain=True,
+        patch="",
+    )
+    found = Summary(
+        workload="Svm",
+        device="sim:t4",
+        seed=0,
+        evaluations=200,
+        seconds=347,
+        verdicts={"ok": 166},
+        baseline={"time": 126_731_742.0, "error": 0.07},
+        best=best,
+        best_exact=best,
+        nvcc=NvccBuild(ratio=0.934),
+        front=[best],
+        generations=5,
+        tolerance=0.01,
+        status="finished",
+        run="runs/svm",
+    )
+    out = StringIO()
+    Console(file=out, width=80).print(summary(found))
+    lines = out.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    head = next(line for line in lines if "held-out" in line).split()
+    assert head == ["variant", "time", "speed", "nvcc", "error", "edits", "held-out", "fresh", "large"]  # fmt: skip
+    row = next(line for line in lines if "v1161" in line)
+    assert row.split()[0] == "no"
+    for figure in ("103,034,134", "1.23x", "1.15x", "123", "1.29x", "1.17x", "1.24x"):
+        assert figure in row
+    assert not any("…" in line for line in lines)
