@@ -3,7 +3,8 @@
 import re
 import struct
 from collections.abc import Iterator
-from typing import NamedTuple
+from importlib import import_module
+from typing import Any, NamedTuple
 
 from gevolve.device.sim.machine import cubin, elf
 from gevolve.device.sim.machine.program import MachineProgram, load, load_ptx
@@ -20,9 +21,32 @@ _TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)", re.MULTILINE)
 
 
 class _Entry(NamedTuple):
+    """One program in a fat binary."""
+
     kind: int
     sm: int
     data: bytes
+    flags: int
+    size: int
+    """Bytes when it is unpacked, if it is compressed."""
+
+    def unpacked(self) -> bytes:
+        """The program; raises `RejectedError` if it cannot be unpacked here."""
+        if self.flags & _LZ4:
+            return unpack(self.data, self.size)
+        if not self.flags & _ZSTD:
+            return self.data
+        try:
+            zstandard: Any = import_module("zstandard")
+        except ModuleNotFoundError:
+            raise RejectedError(
+                Code.NOT_SUPPORTED,
+                "error : the fat binary is compressed by Zstandard; pip install zstandard",
+            ) from None
+        try:
+            return zstandard.ZstdDecompressor().decompress(self.data, max_output_size=self.size)
+        except zstandard.ZstdError as error:
+            raise RejectedError(Code.INVALID_IMAGE, "error : the fat binary is damaged") from error
 
 
 def read_image(program: Program, address: int) -> bytes:
@@ -107,7 +131,7 @@ def _open_fat(image: bytes, arch: str) -> MachineProgram:
     texts = [one for one in entries if one.kind == _PTX]
     for group, opened in ((fits, _open_cubin), (texts, _open_ptx)):
         if group:
-            return opened(max(group, key=lambda one: one.sm).data, arch)
+            return opened(max(group, key=lambda one: one.sm).unpacked(), arch)
     raise RejectedError(Code.NO_BINARY_FOR_GPU, f"error : the fat binary has no code for {arch}")
 
 
@@ -119,14 +143,9 @@ def _entries(image: bytes) -> Iterator[_Entry]:
         flags, whole = struct.unpack_from("<QQQ", image, at + 40)[0], 0
         if start > 56:
             whole = struct.unpack_from("<Q", image, at + 56)[0]
-        data = image[at + start : at + start + length]
-        if flags & _ZSTD:
-            raise RejectedError(
-                Code.NOT_SUPPORTED, "error : the fat binary is compressed; build with --no-compress"
-            )
-        if flags & _LZ4:
-            data = unpack(data[:packed], whole)
-        yield _Entry(kind, sm, data)
+        compressed = flags & (_LZ4 | _ZSTD)
+        data = image[at + start : at + start + (packed if compressed else length)]
+        yield _Entry(kind, sm, data, flags, whole)
         at += start + length
 
 
