@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -12,8 +13,12 @@ from rich.text import Text
 from gevolve.device.cost import KernelCost
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gevolve.analyze.cost import Costs
 
+_LAYER = re.compile(r"([a-z]+(?:_[a-z]+)*)_(?:[\dx]+\w*_)?[0-9a-f]{12}")
+"""A kernel of a model: what kind of layer it computes, its sizes, a digest."""
 LINES = 10
 """Of each kernel, this many of the lines that cost most are shown."""
 
@@ -24,10 +29,43 @@ def render(costs: Costs) -> RenderableType:
         Text(f"Cycles on {costs.device}: unedited → {costs.variant}", style="bold"), Text()
     ]  # fmt: skip
     costs = costs.readable()
-    for name, before in costs.before.items():
-        rows += [_kinds(name, before, costs.after.get(name, KernelCost())), Text()]
-        rows += [_lines(before, costs.after.get(name, KernelCost())), Text()]
+    names = list(dict.fromkeys([*costs.before, *costs.after]))
+    if len(names) > 1:
+        rows += [_overview(costs, names), Text()]
+    for name in names:
+        before, after = (one.get(name, KernelCost()) for one in (costs.before, costs.after))
+        rows += [_kinds(name, before, after), Text()]
+        if before.lines or after.lines:
+            rows += [_lines(before, after), Text()]
     return Group(*rows)
+
+
+def _overview(costs: Costs, names: list[str]) -> Group:
+    """All kernels, the dearest first; and the sums over those of one kind, where their names tell it."""
+
+    def cycles(of: Iterable[str]) -> tuple[float, float]:
+        known = list(of)
+        return (
+            sum(costs.before[name].cycles for name in known if name in costs.before),
+            sum(costs.after[name].cycles for name in known if name in costs.after),
+        )
+
+    kinds: dict[str, list[str]] = {}
+    for name in names:
+        if found := _LAYER.fullmatch(name):
+            kinds.setdefault(found[1], []).append(name)
+    tables: list[RenderableType] = []
+    for heading, groups in (("kind of layer", kinds), ("kernel", {name: [name] for name in names})):
+        if not groups:
+            continue
+        table = _table(heading)
+        table.add_column("share", justify="right", no_wrap=True)
+        total = cycles(names)[1] or 1.0
+        rows = {group: cycles(members) for group, members in groups.items()}
+        for group, spent in sorted(rows.items(), key=lambda row: (-max(row[1]), row[0])):
+            table.add_row(group, *_compared(*spent), f"{spent[1] / total:.0%}")
+        tables += [table, Text()]
+    return Group(*tables[:-1])
 
 
 def _kinds(name: str, before: KernelCost, after: KernelCost) -> Table:

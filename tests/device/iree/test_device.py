@@ -60,6 +60,10 @@ def test_a_loop_that_depends_on_data_is_computed(found):
     assert found["until_time"] > 0
 
 
+def test_the_largest_of_each_row_are_found_in_order(found):
+    assert found["largest"] == [[[3, 3, 3, 2], [9, 9, 5, 5]], [[0, 2, 5, 3], [3, 5, 0, 1]]]
+
+
 def test_what_is_computed_once_is_computed(found):
     assert found["constant"] == [1, 1, 1, 1]
 

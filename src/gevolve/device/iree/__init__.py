@@ -369,10 +369,9 @@ def module_of(text: str, arch: str) -> Compiled:
 
 
 def _work(artefact: bytes) -> Work:
-    from gevolve.ir.stablehlo.mlir import parse  # noqa: PLC0415  (JAX loads when it is needed)
+    from gevolve.device.iree.rewrite import rewritten  # noqa: PLC0415  (JAX loads when it is needed)
 
-    # Bytecode is read by the release of MLIR that wrote it; the text of StableHLO by many.
-    return Work(parse(artefact).get_asm(print_generic_op_form=True).encode())
+    return Work(rewritten(artefact).encode())
 
 
 def _key(artefact: bytes) -> str:
