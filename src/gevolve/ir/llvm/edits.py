@@ -21,6 +21,7 @@ from gevolve.ir.llvm.edit_kind import (
     untouchable,
 )
 from gevolve.ir.llvm.facts import Invariant, NoAlias, Registers, Unroll
+from gevolve.ir.llvm.flatten import Flatten
 from gevolve.ir.llvm.hardware import Hardware
 from gevolve.ir.llvm.hoist import Hoist
 from gevolve.ir.llvm.index import LlvmIndex
@@ -275,7 +276,7 @@ EDIT_KINDS = EditKinds(
     (
         *(Copy, Delete, Move, Replace, Swap, SetOperand),
         *(Narrow, NoAlias, Invariant, Unroll, Relax, Hardware, Forward, SyncWarp, Registers),
-        *(Keep, Hoist, Pad, Align, Divisor, BlockSize, CompareBits, Parameter, Perforate),
+        *(Keep, Hoist, Flatten, Pad, Align, Divisor, BlockSize, CompareBits, Parameter, Perforate),
     ),
 )
 """All edit kinds of kernels, in the order in which the search draws them."""

@@ -8,6 +8,7 @@ from gevolve.ir.edit_kind import Show, Skipped
 from gevolve.ir.llvm.addresses import DEEP, PURE, is_load
 from gevolve.ir.llvm.draft import LlvmDraft
 from gevolve.ir.llvm.edit_kind import LlvmEdit
+from gevolve.ir.llvm.loops import innermost
 from gevolve.ir.llvm.model import Instr
 from gevolve.ir.llvm.sites import LlvmSites
 
@@ -69,7 +70,7 @@ class Hoist(LlvmEdit):
             position = len(body) - 1
         needed: list[Instr] = []
         for operand in load.operands:
-            self._need(draft, operand.local, block, position, needed, DEEP)
+            need(draft, operand.local, block, position, needed)
         return needed, block, position
 
     def _block(self, draft: LlvmDraft, home: str) -> str:
@@ -78,38 +79,36 @@ class Hoist(LlvmEdit):
             return home
         if not dominance.reachable(home):
             raise Skipped(f"{home} is never reached")
-        above = next(dominance.dominators(home), None)
         if self.where == "loop":
-            head = next(
-                (b for b in (home, *dominance.dominators(home)) if _is_head(draft, b, home)), None
-            )
-            if head is None:
+            loop = innermost(dominance, home)
+            if loop is None:
                 raise Skipped("it is in no loop")
-            above = next(dominance.dominators(head), None)
+            return loop.above
+        above = next(dominance.dominators(home), None)
         if above is None:
             raise Skipped("there is nothing above it")
         return above
 
-    def _need(
-        self,
-        draft: LlvmDraft,
-        value: str | None,
-        block: str,
-        position: int,
-        needed: list[Instr],
-        deep: int,
-    ) -> None:
-        """Add what must be computed before a value is there, the first first."""
-        if value is None or draft.available(value, block, position):
-            return
-        instr = draft.get(value)
-        if instr is None or instr.opcode not in PURE or deep == 0:
-            raise Skipped(f"{value} is not there yet")
-        if instr in needed:
-            return
-        for operand in instr.operands:
-            self._need(draft, operand.local, block, position, needed, deep - 1)
-        needed.append(instr)
+
+def need(
+    draft: LlvmDraft,
+    value: str | None,
+    block: str,
+    position: int,
+    needed: list[Instr],
+    deep: int = DEEP,
+) -> None:
+    """Add what must be computed before a value is there, the first first; `Skipped` if it cannot be."""
+    if value is None or draft.available(value, block, position):
+        return
+    instr = draft.get(value)
+    if instr is None or instr.opcode not in PURE or deep == 0:
+        raise Skipped(f"{value} is not there yet")
+    if instr in needed:
+        return
+    for operand in instr.operands:
+        need(draft, operand.local, block, position, needed, deep - 1)
+    needed.append(instr)
 
 
 def _opcode(draft: LlvmDraft, id_: str) -> str:
@@ -121,23 +120,3 @@ def _behind_barrier(draft: LlvmDraft, load: Instr) -> bool:
     home, at = draft.position(load.id)
     before = (draft.get(id_) for id_ in draft.body(home)[:at])
     return any(one is not None and "@llvm.nvvm.barrier" in one.parts[0] for one in before)
-
-
-def _is_head(draft: LlvmDraft, block: str, inside: str) -> bool:
-    """Whether a block is the head of a loop that has another block in it."""
-    dominance = draft.index.dominance[draft.index.function_of[block]]
-    latches = [b for b in (block, *dominance.dominated(block)) if block in dominance.successors[b]]
-    seen, front = set(latches), list(latches)
-    if not latches:
-        return False
-    while front:
-        at = front.pop()
-        if at == inside:
-            return True
-        if at == block:
-            continue
-        for before, after in dominance.successors.items():
-            if at in after and before not in seen and dominance.dominates(block, before):
-                seen.add(before)
-                front.append(before)
-    return inside in seen

@@ -8,6 +8,8 @@ from gevolve.ir.edit_kind import Show, Skipped
 from gevolve.ir.llvm.addresses import address_text, is_access, is_shared, value_type
 from gevolve.ir.llvm.draft import LlvmDraft
 from gevolve.ir.llvm.edit_kind import LlvmEdit
+from gevolve.ir.llvm.hoist import need
+from gevolve.ir.llvm.loops import Loop, innermost
 from gevolve.ir.llvm.model import Instr, Operand
 from gevolve.ir.llvm.sites import LlvmSites
 
@@ -23,12 +25,16 @@ class Keep(LlvmEdit):
     name = "keep"
     access: str
     """A load or store of the address."""
-    loads: Literal["sure", "all"]
-    """The loads to which every path passes another access, or all of them."""
+    loads: Literal["sure", "all", "loop"]
+    """The loads to which every path passes another access; all of them; or all in the loop that the access is in,
+    with a first load before it."""
 
     @classmethod
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:
-        """Each address with such loads; of shared arrays, whose first value nobody knows, also with others."""
+        """Each address with such loads; of shared arrays, whose first value nobody knows, also with others.
+
+        Then each that a loop loads and stores in every step.
+        """
         draft = LlvmDraft(sites.index)
         groups: dict[tuple[int, str, str], list[Instr]] = {}
         for instr in sites.hottest(is_access):
@@ -40,35 +46,100 @@ class Keep(LlvmEdit):
                 yield cls(group[0].id, "sure")
             if len(sure) < len(loads) < len(group) and is_shared(draft.get, group[0]):
                 yield cls(group[0].id, "all")
+        for group in groups.values():
+            if any(one.opcode == "store" for one in group):
+                yield from cls._in_loops(draft, group)
+
+    @classmethod
+    def _in_loops(cls, draft: LlvmDraft, group: list[Instr]) -> Iterable[Self]:
+        """One edit for each loop that loads from the address before it has stored to it."""
+        heads: set[str] = set()
+        for one in group:
+            if one.opcode != "load" or _passed(draft, one, group):
+                continue
+            try:
+                loop, accesses, _ = _plan(draft, one, group)
+            except Skipped:
+                continue
+            if loop.head not in heads and any(other.opcode == "store" for other in accesses):
+                heads.add(loop.head)
+                yield cls(one.id, "loop")
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         target = draft.find(self.access, is_access)
+        if self.loads == "loop":
+            self._promote(draft, target, seed)
+            return
         kind, group = value_type(target), _group(draft, target)
         later = [one for one in group if one.opcode == "load"]
         if self.loads == "sure":
             later = [one for one in later if _passed(draft, one, group)]
-        name = f"x{seed:x}.{self.access}.kept"
         if not later or len(later) == len(group):
             raise Skipped(f"nothing comes back to the address of {self.access}")
+        place = self._variable(draft, kind, seed)
+        for one in group:
+            if one in later:
+                draft.put(Instr(one.id, "load", kind, (f"load {kind}, ptr ", ""), (place,)))
+            else:
+                _note(draft, one, place)
+
+    def _promote(self, draft: LlvmDraft, target: Instr, seed: int) -> None:
+        """Load once before the loop; in the loop, take what was last loaded or stored."""
+        loop, group, moved = _plan(draft, target, _group(draft, target))
+        if target.opcode != "load" or not any(one.opcode == "store" for one in group):
+            raise Skipped(f"the loop of {self.access} does not load and store there")
+        kind = value_type(target)
+        place = self._variable(draft, kind, seed)
+        for one in moved:
+            draft.move_to(one.id, loop.above, len(draft.body(loop.above)) - 1)
+        first = target._replace(id=f"{place.value[1:]}.first")
+        draft.insert(first, loop.above, len(draft.body(loop.above)) - 1)
+        _note(draft, first, place)
+        for one in group:
+            if one.opcode == "load":
+                draft.put(Instr(one.id, "load", kind, (f"load {kind}, ptr ", ""), (place,)))
+            else:
+                _note(draft, one, place)
+
+    def _variable(self, draft: LlvmDraft, kind: str, seed: int) -> Operand:
+        """A new variable of the thread; the optimiser makes a register of it."""
+        name = f"x{seed:x}.{self.access}.kept"
         if draft.get(name) is not None:
             raise Skipped(f"{self.access} is kept already")
         number = draft.index.function_of[draft.block_of(self.access)]
         entry = draft.index.functions[number].blocks[0].id
         draft.insert(Instr(name, "alloca", "ptr", (f"alloca {kind}",), ()), entry, 0)
-        place = Operand("ptr", f"%{name}")
-        for one in group:
-            if one in later:
-                draft.put(Instr(one.id, "load", kind, (f"load {kind}, ptr ", ""), (place,)))
-                continue
-            value = Operand(kind, f"%{one.id}") if one.opcode == "load" else one.operands[0]
-            parts = (f"store {kind} ", ", ptr ", "")
-            store = Instr(f"{name}.{one.id}", "store", "void", parts, (value, place))
-            block, position = draft.position(one.id)
-            draft.insert(store, block, position + 1)
+        return Operand("ptr", f"%{name}")
 
     def describe(self, show: Show) -> str:
+        if self.loads == "loop":
+            return f"keep in a register what {show(self.access)} works on, while its loop runs"
         which = "later loads" if self.loads == "sure" else "all loads"
         return f"keep in a register what {show(self.access)} works on, for {which} of that address"
+
+
+def _note(draft: LlvmDraft, access: Instr, place: Operand) -> None:
+    """Keep what an access has loaded or stored."""
+    kind = value_type(access)
+    value = Operand(kind, f"%{access.id}") if access.opcode == "load" else access.operands[0]
+    parts = (f"store {kind} ", ", ptr ", "")
+    store = Instr(f"{place.value[1:]}.{access.id}", "store", "void", parts, (value, place))
+    block, position = draft.position(access.id)
+    draft.insert(store, block, position + 1)
+
+
+def _plan(
+    draft: LlvmDraft, target: Instr, group: list[Instr]
+) -> tuple[Loop, list[Instr], list[Instr]]:
+    """The loop of an access, those of the group that are in it, and what must be computed before it."""
+    home = draft.block_of(target.id)
+    loop = innermost(draft.index.dominance[draft.index.function_of[home]], home)
+    if loop is None:
+        raise Skipped(f"{target.id} is in no loop")
+    moved: list[Instr] = []
+    need(draft, target.operands[-1].local, loop.above, len(draft.body(loop.above)) - 1, moved)
+    accesses = [one for one in group if draft.block_of(one.id) in loop.blocks]
+    return loop, accesses, moved
 
 
 def _key(draft: LlvmDraft, access: Instr) -> tuple[int, str, str]:
