@@ -6,7 +6,7 @@ import pytest
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Edit, Patch
 from gevolve.search.individual import Individual
-from gevolve.search.opening import HOPELESS, Opening, joined
+from gevolve.search.opening import HOPELESS, MOST_JOINED, Opening, joined
 
 START = 100.0
 
@@ -191,6 +191,18 @@ def test_gains_in_error_are_joined_first_those_that_cost_no_time():
     assert patch(0, 1, 2) in asked["dearer"]
     assert best(opening) == {3}
     assert {e.args[0] for e in opening.winners} == {"0", "1", "2", "3", "4"}
+
+
+def test_of_a_program_with_an_error_it_joins_as_soon_as_there_is_enough_to_join():
+    world = Training(dict.fromkeys(range(200), 0.5))
+    opening = Opening([patch(n) for n in range(200)], world.judge(Patch()), 8)
+    asked = play(opening, world)
+    singles = [one for one in asked if len(one) == 1]
+    assert len(singles) == MOST_JOINED
+    first = asked[len(singles)]
+    assert first == patch(0, 1), "the first few together, before each is tried beside the best"
+    assert len(asked) < 2 * MOST_JOINED
+    assert best(opening) == set(range(MOST_JOINED))
 
 
 def test_kinds_that_only_gain_in_error_are_not_given_up():

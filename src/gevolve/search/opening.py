@@ -14,6 +14,10 @@ best together, each such group at once; and all over again as long as that pays.
 Both objectives pay. What has less error than the unedited program, as a training may have, is joined for the least
 error: first what takes no more time, then what takes a little. Then what is faster is joined for the least time:
 first the exact winners, then those with an error that the tolerance allows.
+
+Where the unedited program has an error itself, as models have, an evaluation is dear, and nearly all that is cheaper is
+within the tolerance. So no more are tried alone once there are as many winners as are joined, and rounds begin with
+the second kind.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -169,6 +173,8 @@ class Opening:
         }
         drawn = dict.fromkeys(left, 0)
         for _ in range(min(self._size, self._most - self._tried)):
+            if self._error and len(self._winners) >= MOST_JOINED:
+                return
             open_ = [kind for kind in left if drawn[kind] < len(left[kind])]
             if not open_:
                 return
@@ -216,7 +222,7 @@ class Opening:
                 continue
             again = self._stage == "together" and self._best[0] < AGAIN * self._start
             self._stage = self._stage if again else _NEXT[self._stage]
-            self._alone = True
+            self._alone = not self._error or self._stage == "together"
             if self._stage in ("better", "exact"):  # with another objective
                 self._best = self._nothing
             self._pool = self._fresh_pool() if not self.over else []
