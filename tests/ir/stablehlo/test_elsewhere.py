@@ -139,27 +139,3 @@ def test_what_ends_a_loop_is_never_skipped():
     sites = load(train, [np.ones(3, np.float32)]).sites(None)
     kinds = {sites.index.type[target] for target, _ in sites.bypasses}
     assert kinds == {"tensor<3xf32>"}  # the value's steps, not the counter's
-
-
-def test_residual_blocks_are_skipped_first_and_whole_networks_never():
-    def block(w, x):
-        return x + jax.numpy.maximum(x @ w["in"] + w["bias"], 0) @ w["out"]
-
-    def predict(weights, x):
-        for w in weights:
-            x = block(w, x)
-        return x @ weights[0]["out"].T[:, :3] + 1
-
-    layer = {
-        "in": np.ones((8, 16), np.float32),
-        "bias": np.ones(16, np.float32),
-        "out": np.ones((16, 8), np.float32),
-    }
-    sites = load(predict, [[layer] * 3, np.ones((4, 8), np.float32)]).sites(None)
-    index, found = sites.index, sites.bypasses
-    kinds = [(index.info[target].name, index.type[value]) for target, value in found[:3]]
-    assert kinds == [("stablehlo.add", "tensor<4x8xf32>")] * 3
-    inputs = {value.partition(".")[0] for target, value in found[:3]}
-    assert len(inputs) == 3, "each block to what comes into it"
-    given = ["broadcast" in getattr(index.info.get(value), "name", "") for _, value in found]
-    assert given == sorted(given), "what is computed comes before what is merely given"

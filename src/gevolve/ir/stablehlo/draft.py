@@ -44,6 +44,8 @@ class StablehloDraft:
         self._block_of: dict[str, str] = {}
         self._body: dict[str, list[str]] = {}
         self._made: list[str] = []
+        self.skipped: dict[str, str] = {}
+        """What stands for values that were skipped."""
 
     # Reading
 

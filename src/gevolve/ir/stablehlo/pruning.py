@@ -48,14 +48,18 @@ class Skip(StablehloEdit):
         info = draft.find(self.target, deletable)
         if len(info.results) != 1:
             raise Skipped(f"{self.target} has {len(info.results)} results")
-        value, op = draft.value(self.value), draft.op(self.target)
-        if value is None or self.value == self.target:
-            raise Skipped(f"{self.value} is gone")
+        name = self.value
+        while name in draft.skipped:  # else the block before would be needed again
+            name = draft.skipped[name]
+        value, op = draft.value(name), draft.op(self.target)
+        if value is None or name == self.target:
+            raise Skipped(f"{name} is gone")
         if tensor(str(value.type)) is None or not draft.available(value, op):
-            raise Skipped(f"{self.value} is not available at {self.target}")
+            raise Skipped(f"{name} is not available at {self.target}")
         if not has_uses(op.results[0]):
             raise Skipped(f"nothing uses {self.target}")
         op.results[0].replace_all_uses_with(draft.fit(value, info.results[0], self.target))
+        draft.skipped[self.target] = name
 
     def describe(self, show: Show) -> str:
         return f"skip from {show(self.value)} past {show(self.target)}"
