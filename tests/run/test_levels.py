@@ -6,32 +6,51 @@ import pytest
 
 from gevolve.device.cost import KernelCode
 from gevolve.errors import OptionError
+from gevolve.evaluate.verdict import Evaluation, Verdict
+from gevolve.patch import Patch
 from gevolve.run import levels
 from gevolve.run.levels import KernelStage, check_levels, is_due, level_settings
 from gevolve.run.options import Options
+from gevolve.run.store import Store
 from gevolve.search import Settings
 
 
-def run(chosen, evals=100, seconds=1000.0, stage=None):
+def run(chosen, stage=None):
+    """A run of 100 evaluations or 1000 seconds; a generation is ten evaluations."""
+
     def get(name, kind, default):
         return default if stage is None else stage
 
-    config = SimpleNamespace(levels=chosen, budget=(evals, seconds))
-    return SimpleNamespace(config=config, store=SimpleNamespace(get=get))
+    def count(*, until):
+        return 1 + 10 * until
+
+    config = SimpleNamespace(levels=chosen, budget=(100, 1000.0))
+    return SimpleNamespace(config=config, store=SimpleNamespace(get=get, count=count))
 
 
 def test_kernels_are_searched_after_their_share_of_either_budget():
     both = run(("graph", "kernels"))
-    assert not is_due(both, 49, 499.0)
-    assert is_due(both, 50, 0.0)
+    assert not is_due(both, 4, 499.0)
+    assert is_due(both, 5, 0.0)
     assert is_due(both, 0, 500.0)
-    assert not is_due(run(("graph",)), 100, 1000.0)
+    assert not is_due(run(("graph",)), 10, 1000.0)
     assert is_due(run(("kernels",)), 0, 0.0)
+
+
+def test_what_a_stopped_generation_had_judged_does_not_count(tmp_path):
+    store = Store.create(tmp_path / "run", {}, "digest", "text")
+    ok = Evaluation(verdict=Verdict.OK, time=1.0, error=0.0)
+    store.add([(Patch(), ok, -1)])
+    for number, generation in enumerate([0, 0, 1]):
+        store.add([(Patch.parse(f"delete o{number} #1"), ok, generation)])
+    assert [store.count(until=generation) for generation in (0, 1, 2)] == [1, 3, 4]
+    assert store.count() == 4
+    store.close()
 
 
 def test_kernels_are_searched_once():
     begun = run(("graph", "kernels"), stage=KernelStage(3, 2, {}))
-    assert not is_due(begun, 99, 999.0)
+    assert not is_due(begun, 9, 999.0)
     assert not levels.is_wanted(begun)
 
 

@@ -71,11 +71,18 @@ def is_wanted(run: Run) -> bool:
     return "kernels" in run.config.levels and read_stage(run) is None
 
 
-def is_due(run: Run, evaluations: int, seconds: float) -> bool:
-    """Whether it is time to search kernels, after so many evaluations and so much time."""
+def is_due(run: Run, generation: int, seconds: float) -> bool:
+    """Whether kernels are to be searched from this generation on, after so much time.
+
+    Only evaluations of generations that are over count: a run that was stopped in the middle of one must go through
+    with it first, as it would have done.
+    """
+    if not is_wanted(run):
+        return False
     evals, most = run.config.budget
-    spent = evaluations >= GRAPH_SHARE * evals or seconds >= GRAPH_SHARE * most
-    return (spent or "graph" not in run.config.levels) and is_wanted(run)
+    over = run.store.count(until=generation) - 1
+    spent = over >= GRAPH_SHARE * evals or seconds >= GRAPH_SHARE * most
+    return spent or "graph" not in run.config.levels
 
 
 def begin(run: Run, base: int, generation: int) -> KernelStage:

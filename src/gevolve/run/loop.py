@@ -151,7 +151,7 @@ class Loop:
         search, generation = self._start()
         before = {row.id: row.evaluation for row in store.evaluations()}
         while not self._stop.is_set() and self.seconds < seconds:
-            if levels.is_due(self._run, store.count() - 1, self.seconds):
+            if levels.is_due(self._run, generation, self.seconds):
                 search = self._go_on_to_kernels(generation)
             patches = search.ask()
             if not patches and levels.is_wanted(self._run):

@@ -322,9 +322,12 @@ class Store:
                 return self._row(rows[0])
         return None
 
-    def count(self) -> int:
-        """How many variants were judged, the unedited program included."""
-        return self._database.scalar("SELECT count(*) FROM variant WHERE body <> ?", _ASKED)
+    def count(self, *, until: int | None = None) -> int:
+        """How many variants were judged, the unedited program included; or those of the generations before one."""
+        return self._database.scalar(
+            "SELECT count(*) FROM variant WHERE body <> ? AND generation < ?",
+            *(_ASKED, (1 << 62) if until is None else until),
+        )
 
     def _row(self, row: Sequence[Any]) -> StoredVariant:
         number, text, *generation, body = row
