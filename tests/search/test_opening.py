@@ -282,6 +282,21 @@ def test_groups_are_added_again_after_a_gain():
     assert opening._best[0] == START - 61
 
 
+@pytest.mark.parametrize(("saved", "taken"), [(0.1, {"i0"}), (0.4, {"i0", "i1", "i2"})])
+def test_a_group_that_gains_next_to_nothing_is_left_out(saved, taken):
+    """Each of its edits costs a little alone; together they save more than that."""
+
+    class Slight(Places):
+        def judge(self, one):
+            found = super().judge(one)
+            less = saved * ({"i1", "i2"} <= {e.args[0] for e in one})
+            return found and Individual(one, found.evaluation, found.time - less, found.error)
+
+    opening = Opening([*action("a", "i0"), *action("b", "i1", "i2")], unedited(), 8)
+    play(opening, Slight({0: 9, 1: -0.01, 2: -0.01}, []))
+    assert {e.args[0] for e in opening._best[1]} == taken
+
+
 def test_groups_leave_out_what_has_an_error():
     patches = action("a", "i0", "i1", "i2")
     world = Places({0: 0, 1: 0, 2: 0}, [{0, 1}], errors={2: 0.1})

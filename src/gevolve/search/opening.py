@@ -34,6 +34,8 @@ HOPELESS = 16
 """A kind is given up when so many of it were tried and none paid."""
 MOST_TOGETHER = 32
 """So many edits of a group are added at once."""
+WORTH = 0.998
+"""A group has many edits, each of which may round or be false elsewhere: it must bring the time below this part."""
 AGAIN = 0.99
 """Groups are added once more if they brought the time below this part of what it was."""
 DEAR = 1.25
@@ -200,7 +202,8 @@ class Opening:
             for one in good
             if self._allows(one.time) and (one.error == 0 or self._stage not in _EXACT)
         }
-        gains = {key: one for key, one in values.items() if one[0] < reached}
+        enough = WORTH * reached if self._stage == "together" else reached
+        gains = {key: one for key, one in values.items() if one[0] < enough}
         if gains:
             self._best = min(gains.values(), key=lambda one: (one[0], len(one[1]), str(one[1])))
         if self._alone:
