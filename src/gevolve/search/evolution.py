@@ -322,11 +322,18 @@ class Nsga2Search(Search):
         return min(size - len(self._population), size // 2)
 
     def _start(self, rng: np.random.Generator) -> Birth:
-        """A fresh variant: the unedited program with a few new edits."""
+        """A fresh variant: the unedited program with a few edits, new ones or such as passed before."""
         fewest, most = self._settings.initial_edits
+        known = self._proposals.experience.known
+        enough = len(known) > most
+        if self._settings.alone and not enough:
+            fewest = most = 1
         patch = Patch()
         for _ in range(int(rng.integers(fewest, most + 1))):
-            edit = self._draw(rng)
+            if self._settings.alone and enough:
+                edit = known[int(rng.integers(len(known)))]
+            else:
+                edit = self._draw(rng)
             if edit is not None:
                 patch = append(patch, edit)
         return Birth(patch, (self._unedited,), tuple(edit.kind for edit in patch))

@@ -29,6 +29,8 @@ class Settings:
     """The share that removes an edit; what remains gives one a new repair seed."""
     initial_edits: tuple[int, int] = (1, 3)
     """The fewest and the most edits of a fresh variant."""
+    alone: bool = False
+    """Whether each edit of a fresh variant must have passed before (the paper's way): the first ones have one."""
     max_edits: int = 64
     """No patch grows longer than this."""
     tolerance: float = 0.0
@@ -124,6 +126,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "append": 1.0,
         "drop": 0.0,
         "initial_edits": (3, 3),
+        "alone": True,
         "edits": ("paper",),
         "sweep": 0,
         "proven": 0.0,
