@@ -282,6 +282,11 @@ class Device(ABC):
         """Whether `cost` knows kernels and lines, so that a run keeps those of its best variant."""
         return False
 
+    @classmethod
+    def shows_kernels(cls, model: str) -> bool:  # noqa: ARG003  (for subclasses)
+        """Whether `kernels` has those that it makes of a model, to be edited."""
+        return False
+
     @abstractmethod
     def build(self, text: str) -> bytes:
         """The artefact of a verified module; raises `CompileError` if the back end rejects it."""

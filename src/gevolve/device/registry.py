@@ -43,6 +43,11 @@ def itemizes(name: str) -> bool:
     return family(name).itemizes(name.partition(":")[2])
 
 
+def shows_kernels(name: str) -> bool:
+    """Whether a device has kernels of a model that can be edited."""
+    return family(name).shows_kernels(name.partition(":")[2])
+
+
 def worker_devices(name: str) -> list[str]:
     """The device of each worker, if the device limits their number; [] if it does not.
 

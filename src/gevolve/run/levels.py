@@ -15,6 +15,7 @@ import msgspec
 
 from gevolve.device.base import Limits, Stopped
 from gevolve.device.cost import KernelCode
+from gevolve.device.registry import shows_kernels
 from gevolve.errors import EvaluationError, OptionError
 from gevolve.ir.levels import PREFIX
 from gevolve.search import Problem, search_kind
@@ -133,10 +134,7 @@ def level_settings(settings: Settings, *, kernels: bool) -> Settings:
 
 def check_levels(levels: Sequence[str], device: str) -> None:
     """Raise `OptionError` if a device has not all of these levels."""
-    virtual = device == "iree" or (
-        device.startswith("iree:") and not device.startswith("iree:cuda")
-    )
-    if "kernels" in levels and not virtual:
+    if "kernels" in levels and not shows_kernels(device):
         raise OptionError(
             f"--levels has kernels, and {device} shows none of a model; use --device iree:a100"
         )

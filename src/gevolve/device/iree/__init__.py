@@ -117,6 +117,11 @@ class Iree(Device):
         """A virtual GPU does."""
         return not model.startswith("cuda")
 
+    @classmethod
+    def shows_kernels(cls, model: str) -> bool:
+        """A virtual GPU does."""
+        return cls.itemizes(model)
+
     def check_fork(self) -> None:
         """JAX must not have run here; IREE's process, and what it loads, is there for children to use."""
         self._xla.check_fork()
