@@ -82,7 +82,7 @@ class PackedModel(ModelWorkload):
             return super().measure(got, want, case)
         return max((_difference(got[name], want[name]) for name in want), default=0.0)
 
-    def _names(self) -> tuple[str, ...]:
+    def entries(self) -> tuple[str, ...]:
         return tuple(f"a{number}" for number in range(self._about.inputs))
 
     @property
