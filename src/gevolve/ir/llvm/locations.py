@@ -10,6 +10,8 @@ from gevolve.ir.llvm.model import Instr, LlvmModule
 _NODE = re.compile(r"^!(\d+) = (?:distinct )?!(DI\w+)\((.*)\)$", re.MULTILINE)
 _FIELD = re.compile(r'(\w+): (?:!(\d+)|"((?:[^"\\]|\\.)*)"|(\w+))')
 _ATTACHED = re.compile(r"!dbg !(\d+)")
+_DEEP = 64
+"""No chain of scopes or of inlined calls is followed further: metadata that is not LLVM's may have a circle."""
 
 
 class Location(NamedTuple):
@@ -44,8 +46,10 @@ class Locations:
         """The file, line and column that an instruction was written at; then those of the calls that inlined it."""
         match = _ATTACHED.search(instr.parts[-1])
         number = match.group(1) if match else ""
-        for _ in range(64):
-            fields = self._nodes.get(number, ("", {}))[1]
+        for _ in range(_DEEP):
+            if number not in self._nodes:
+                return
+            fields = self._nodes[number][1]
             file = self._file(fields.get("scope", ""))
             line, column = (int(fields.get(name, "0")) for name in ("line", "column"))
             if file and line and column:
@@ -70,8 +74,10 @@ class Locations:
         return Location(file, int(line)) if file else None
 
     def _file(self, scope: str) -> str:
-        for _ in range(64):
-            kind, fields = self._nodes.get(scope, ("", {}))
+        for _ in range(_DEEP):
+            if scope not in self._nodes:
+                return ""
+            kind, fields = self._nodes[scope]
             if kind == "DIFile":
                 return fields.get("filename", "")
             scope = fields.get("file") or fields.get("scope") or ""
