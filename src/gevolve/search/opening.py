@@ -13,11 +13,12 @@ best together, each such group at once; and all over again as long as that pays.
 
 Both objectives pay. What has less error than the unedited program, as a training may have, is joined for the least
 error: first what takes no more time, then what takes a little. Then what is faster is joined for the least time:
-first the exact winners, then those with an error that the tolerance allows.
+first the exact winners, then those with an error that the tolerance allows. What these may lose is a budget that they
+share, so that they come in order of the time that each saves for the error that it costs, not of the time alone.
 
 Where the unedited program has an error itself, as models have, an evaluation is dear, and nearly all that is cheaper is
-within the tolerance. So no more are tried alone once there are as many winners as are joined, and rounds begin with
-the second kind.
+within the tolerance. So kinds are tried by how much they save, no more are tried alone once there are as many winners as
+are joined, rounds begin with the second kind, and of the first kind there are a few at a time.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -27,13 +28,14 @@ import msgspec
 
 from gevolve.patch import Edit, Patch
 from gevolve.search.individual import Individual
+from gevolve.search.joining import grouped, joined, kind_of, price
 
 MOST_JOINED = 48
 """Of the winners, this many are joined: each may cost an evaluation in every second round."""
+FEW = 16
+"""Where evaluations are dear, so many of the winners are added alone at a time."""
 HOPELESS = 16
 """A kind is given up when so many of it were tried and none paid."""
-MOST_TOGETHER = 32
-"""So many edits of a group are added at once."""
 WORTH = 0.998
 """A group has many edits, each of which may round or be false elsewhere: it must bring the time below this part."""
 AGAIN = 0.99
@@ -65,6 +67,7 @@ class OpeningState(msgspec.Struct, frozen=True):
     alone: bool = True
     harmless: list[str] = []
     start: float = 0.0
+    spent: float = 0.0
 
 
 class Opening:
@@ -85,7 +88,7 @@ class Opening:
         self._patches: dict[str, list[Patch]] = {}
         for patch in dict.fromkeys(patches):
             if patch.edits:
-                self._patches.setdefault(_kind(patch), []).append(patch)
+                self._patches.setdefault(kind_of(patch), []).append(patch)
         self._size = size
         self._most = len(patches) if most is None else most
         self._unedited = unedited.time
@@ -97,6 +100,8 @@ class Opening:
         self._record: dict[str, tuple[int, int]] = {}
         """How many patches of each kind were tried, and how many of them paid."""
         self._best: tuple[float, Patch] = (unedited.time, Patch())
+        self._spent = unedited.error
+        """The error of the best."""
         self._winners: list[tuple[float, float, Patch]] = []
         """What was faster than the unedited program, or had less error: time, error and patch."""
         self._harmless: list[Patch] = []
@@ -104,9 +109,11 @@ class Opening:
         self._start = unedited.time
         """The least time when groups were last begun to be added."""
         self._pool: list[Patch] = []
-        """Winners that may still be added to the best, in order of their gain."""
+        """Winners that may still be added to the best, the best bets first."""
         self._alone = True
         """Whether each of them is added alone, not the first few together."""
+        self._abreast = FEW if self._error else MOST_JOINED
+        """So many of them are added alone in one round."""
         self._settle()
 
     @property
@@ -138,8 +145,8 @@ class Opening:
             self._tried += len(patches)
             paid = {one.patch for one in won}
             for patch in patches:
-                count, wins = self._record.get(_kind(patch), (0, 0))
-                self._record[_kind(patch)] = count + 1, wins + (patch in paid)
+                count, wins = self._record.get(kind_of(patch), (0, 0))
+                self._record[kind_of(patch)] = count + 1, wins + (patch in paid)
         else:
             self._keep(good)
         self._settle()
@@ -155,14 +162,14 @@ class Opening:
         self._harmless = [patch for patch in self._harmless if not edits <= frozenset(patch)]
         self._pool = [patch for patch in self._pool if not edits <= frozenset(patch)]
         if edits <= frozenset(self._best[1]):
-            self._best = self._nothing
+            self._start_over()
         self._settle()
 
     def _candidates(self) -> Iterator[Patch]:
         if self._stage == "single":
             yield from self._best_bets()
         elif self._alone:
-            yield from (joined(self._best[1], patch) for patch in self._pool)
+            yield from (joined(self._best[1], patch) for patch in self._pool[: self._abreast])
         else:
             yield from (joined(self._best[1], *self._pool[:n]) for n in self._lengths())
 
@@ -185,9 +192,22 @@ class Opening:
             drawn[kind] += 1
 
     def _promise(self, kind: str, drawn: int) -> float:
-        """How often a kind paid, less the more of it are being tried; the first of equals is taken."""
+        """How often a kind paid, less the more of it are being tried; the first of equals is taken.
+
+        Where evaluations are dear, what saves less than the best of all counts less.
+        """
         count, wins = self._record.get(kind, (0, 0))
-        return (wins + 1) / (count + 2) / (drawn + 1)
+        paid = self._paid(kind) if self._error else wins
+        return (paid + 1) / (count + 2) / (drawn + 1)
+
+    def _paid(self, kind: str) -> float:
+        """What the winners of a kind save, each as a part of what the best of all saves; a gain in error counts whole."""
+        most = max((self._unedited - time for time, *_ in self._winners), default=0.0)
+        return sum(
+            1.0 if self._better(error) or most <= 0 else max(0.0, self._unedited - time) / most
+            for time, error, patch in self._winners
+            if kind_of(patch) == kind
+        )
 
     def _lengths(self) -> list[int]:
         """How many of the pool are added at a time: one, two, four … and all."""
@@ -197,25 +217,32 @@ class Opening:
     def _keep(self, good: Sequence[Individual]) -> None:
         """Go on from the best of a round."""
         reached, best = self._best
-        values = {
-            frozenset(one.patch): (self._value(one.time, one.error), one.patch)
-            for one in good
-            if self._allows(one.time) and (one.error == 0 or self._stage not in _EXACT)
-        }
         enough = WORTH * reached if self._stage == "together" else reached
-        gains = {key: one for key, one in values.items() if one[0] < enough}
-        if gains:
-            self._best = min(gains.values(), key=lambda one: (one[0], len(one[1]), str(one[1])))
+        gains = {
+            frozenset(one.patch): one
+            for one in good
+            if self._allows(one.time)
+            and (one.error == 0 or self._stage not in _EXACT)
+            and self._value(one.time, one.error) < enough
+        }
+        # What was added alone tells what each costs; of several together the most may be added.
+        ranks = {
+            key: self._bet(one.time, one.error, (reached, self._spent))
+            if self._alone
+            else self._value(one.time, one.error)
+            for key, one in gains.items()
+        }
         if self._alone:
-            paid = {
-                patch: gains[key][0]
-                for patch in self._pool
-                if (key := frozenset(joined(best, patch))) in gains
-            }
-            self._pool = sorted(paid, key=lambda patch: (paid[patch], str(patch)))
-        added = frozenset(self._best[1])
-        self._pool = [patch for patch in self._pool if not added >= frozenset(patch)]
-        self._alone = not self._alone
+            tried, later = self._pool[: self._abreast], self._pool[self._abreast :]
+            keys = {patch: frozenset(joined(best, patch)) for patch in tried}
+            paid = [patch for patch in tried if keys[patch] in gains]
+            self._pool = sorted(paid, key=lambda patch: (ranks[keys[patch]], str(patch))) + later
+        if gains:
+            key = min(gains, key=lambda key: (ranks[key], len(key), str(gains[key].patch)))
+            one = gains[key]
+            self._best, self._spent = (self._value(one.time, one.error), one.patch), one.error
+            self._pool = [patch for patch in self._pool if not key >= frozenset(patch)]
+        self._alone = not self._alone or not gains
 
     def _settle(self) -> None:
         """Go on to the next stage as long as there is nothing new to ask for."""
@@ -223,32 +250,30 @@ class Opening:
             if self._stage != "single" and not self._alone and self._pool:
                 self._alone = True
                 continue
+            if self._stage != "single" and len(self._pool) > self._abreast:
+                self._pool = self._pool[self._abreast :]
+                continue
             again = self._stage == "together" and self._best[0] < AGAIN * self._start
             self._stage = self._stage if again else _NEXT[self._stage]
             self._alone = not self._error or self._stage == "together"
             if self._stage in ("better", "exact"):  # with another objective
-                self._best = self._nothing
+                self._start_over()
             self._pool = self._fresh_pool() if not self.over else []
 
     def _fresh_pool(self) -> list[Patch]:
         """The winners to be joined in this stage; the first of them is the best if there is none."""
         if self._stage == "together":
             self._start = self._best[0]
-            return self._groups()
+            return grouped(self._harmless)
+        unedited = self._unedited, self._error
         order = sorted(
             (winner for winner in self._winners if self._belongs(*winner[:2])),
-            key=lambda winner: (self._value(*winner[:2]), len(winner[2]), str(winner[2])),
+            key=lambda one: (self._bet(*one[:2], unedited), len(one[2]), str(one[2])),
         )
         if order and not self._best[1].edits:
-            self._best = (self._value(*order[0][:2]), order[0][2])
+            time, error, patch = order[0]
+            self._best, self._spent = (self._value(time, error), patch), error
         return [patch for *_, patch in order][:MOST_JOINED]
-
-    def _groups(self) -> list[Patch]:
-        """What was harmless alone, all that does the same at other places in one patch."""
-        groups: dict[str, list[Patch]] = {}
-        for patch in self._harmless:
-            groups.setdefault(patch[0].action, []).append(patch)
-        return [joined(*group[:MOST_TOGETHER]) for group in groups.values()]
 
     def _belongs(self, time: float, error: float) -> bool:
         """Whether a winner is joined in this stage."""
@@ -270,13 +295,19 @@ class Opening:
         """Whether the least error is looked for, not the least time."""
         return self._stage in ("better", "dearer")
 
-    @property
-    def _nothing(self) -> tuple[float, Patch]:
-        """The unedited program as the best, by the objective of this stage."""
-        return (self._error if self._accurate else self._unedited), Patch()
+    def _start_over(self) -> None:
+        """Take the unedited program as the best, by the objective of this stage."""
+        self._best = self._value(self._unedited, self._error), Patch()
+        self._spent = self._error
 
     def _value(self, time: float, error: float) -> float:
         return error if self._accurate else time
+
+    def _bet(self, time: float, error: float, base: tuple[float, float]) -> float:
+        """What goes first is least: by the objective, or by the time saved for the error lost since a time and error."""
+        if self._stage != "loose":
+            return self._value(time, error)
+        return price(base[0] - time, error - base[1], self._luck)
 
     def state(self) -> OpeningState:
         """All that the next `ask` depends on besides what was asked for."""
@@ -290,6 +321,7 @@ class Opening:
             self._alone,
             [str(patch) for patch in self._harmless],
             self._start,
+            self._spent,
         )
 
     def resume(self, past: OpeningState, asked: Collection[frozenset[Edit]]) -> Self:
@@ -304,14 +336,5 @@ class Opening:
         self._alone = past.alone
         self._harmless = [Patch.parse(text) for text in past.harmless]
         self._start = past.start
+        self._spent = past.spent
         return self
-
-
-def _kind(patch: Patch) -> str:
-    """The kind of a patch's edits; bundles of a kind are one of their own."""
-    return patch[0].kind if len(patch) == 1 else f"{len(patch)} {patch[0].kind}"
-
-
-def joined(*patches: Patch) -> Patch:
-    """The edits of all patches, each once."""
-    return Patch(tuple(dict.fromkeys(edit for patch in patches for edit in patch)))
