@@ -238,3 +238,13 @@ def test_cooperative_groups(rng):
     want = np.stack([np.repeat(sums, 32), np.repeat(most, 8), left, rank], 1)
     np.testing.assert_allclose(out, want, rtol=1e-5)
     assert counts.tolist() == [np.count_nonzero(x > F(0.5)), 0]
+
+
+def test_atomics_with_an_order_and_a_scope():
+    with opened(FEATURES / "atomics.cu") as gpu:
+        p, total, out = gpu.array(np.array([5, 0, 0, 0, 1], U)), gpu.zeros(1), gpu.zeros((N, 3), U)
+        gpu.launch("ordered", 1, N, p, total, out)
+        assert p.get().tolist() == [5, N, 7, N - 1, 5]
+        assert total.get().tolist() == [1.5 * N]
+        first, ticket, mine = out.get().T
+        assert (first == 5).all() and sorted(ticket) == list(range(N)) and mine.sum() == 1

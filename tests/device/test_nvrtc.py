@@ -10,7 +10,7 @@ from gevolve.device.base import Limits
 from gevolve.device.sim import Sim
 from gevolve.errors import CompileError, DeviceError
 from gevolve.ir.llvm.hostcode import without_host
-from gevolve.ir.llvm.source import kernels, read
+from gevolve.ir.llvm.source import instances, kernels, read
 from tests.device.launches import CHECKS
 from tests.ir.llvm.kernels import KERNELS
 
@@ -79,6 +79,26 @@ def test_a_whole_program_is_compiled_without_its_host_code(program):
         np.testing.assert_array_equal(a.get(), 2 * np.arange(100) + 3)
 
     run(built.ptx, check)
+
+
+def test_templates_are_made_into_the_kernels_that_host_code_launches(tmp_path):
+    path = tmp_path / "templates.cu"
+    path.write_text("""#include <getopt.h>
+enum class Where { NEAR, FAR };
+static struct option options[] = {{"count", 1, nullptr, 'n'}};
+namespace mine { template <typename T, int N, Where W> __global__ void fill(T *a) { a[threadIdx.x] = N + (int)W; } }
+template <int N> __global__ void never(float *a) { *a = N; }
+int main() {
+  mine::fill<float, 3, Where::FAR><<<1, 32>>>(nullptr);
+  mine::fill<double, -2, Where::NEAR><<<1, 32>>>(nullptr);
+}
+""")
+    text = read(path)
+    made = instances(text)
+    assert len(made) == len(kernels(text)) == 2
+    built = nvrtc.compile_cuda(path, (), "sm_75", made).ptx.decode()
+    for name in kernels(text):
+        assert f".entry {name}(" in built
 
 
 def test_kernels_that_inline_a_function_run_as_machine_code(tmp_path):

@@ -67,6 +67,15 @@ def test_there_is_a_reason_where_there_is_none(workload):
     assert nvcc_build(workload, device) == "squares.ll is LLVM-IR, which nvcc does not compile"
 
 
+def test_kernels_made_of_templates_are_built_too(workload):
+    workload.path().write_text(
+        "template <int N> __global__ void add(float *x) { *x += N; }\n"
+        "int main() { add<3><<<1, 1>>>(nullptr); }\n"
+    )
+    built = nvcc_build(workload, open_device("sim:t4"))
+    assert b".entry _Z3addILi3EEvPf(" in built.ptx
+
+
 def searched(folder, source=SOURCE, evals=3):
     (folder / "squares.cu").write_text(source)
     (folder / "squares.py").write_text(WORKLOAD)

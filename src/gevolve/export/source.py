@@ -13,7 +13,7 @@ from gevolve.errors import CompileError, DeviceError, GevolveError, OptionError,
 from gevolve.export.made import Made
 from gevolve.ir.llvm.program import LlvmProgram
 from gevolve.ir.llvm.ptx_process import ptx_for
-from gevolve.ir.llvm.source import read
+from gevolve.ir.llvm.source import instances, read
 from gevolve.patch import Patch
 from gevolve.workload.kernel import KernelWorkload
 
@@ -125,7 +125,8 @@ def _compiled_by_nvcc(text: str, workload: KernelWorkload, arch: str) -> bytes |
     """PTX of the changed source by NVIDIA's compiler; None if it does not compile it."""
     with _written(text, workload) as (changed, options):
         try:
-            return compile_apart(changed, options, arch).ptx
+            made = instances(read(changed, options))
+            return compile_apart(changed, options, arch, made).ptx
         except GevolveError:
             return None
 

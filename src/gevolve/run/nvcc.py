@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gevolve.device.nvrtc.apart import compile_apart
 from gevolve.errors import GevolveError
+from gevolve.ir.llvm.source import instances, read
 from gevolve.patch import Patch
 from gevolve.run.findings import NvccBuild
 from gevolve.workload.kernel import KernelWorkload
@@ -64,6 +65,7 @@ def nvcc_build(workload: Workload, device: Device) -> Built | str:
     if path.suffix != ".cu":
         return f"{path.name} is LLVM-IR, which nvcc does not compile"
     try:
-        return compile_apart(path.absolute(), workload.clang_options, device.arch)
+        made = instances(read(path, workload.clang_options))
+        return compile_apart(path.absolute(), workload.clang_options, device.arch, made)
     except GevolveError as error:
         return str(error)

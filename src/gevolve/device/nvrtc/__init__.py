@@ -47,9 +47,12 @@ class Built:
     """Of NVRTC."""
 
 
-def compile_cuda(path: Path, options: Sequence[str], arch: str) -> Built:
+def compile_cuda(
+    path: Path, options: Sequence[str], arch: str, instances: Sequence[str] = ()
+) -> Built:
     """PTX of a CUDA source for one architecture, with the options for clang that NVRTC has too.
 
+    `instances` are the kernels that host code makes of templates (``gemm<16>``): NVRTC sees no host code.
     `CompileError` with its first complaint if it refuses the source, `DeviceError` if it is not
     installed or does not know the architecture.
     """
@@ -69,17 +72,17 @@ def compile_cuda(path: Path, options: Sequence[str], arch: str) -> Built:
         *translated(options, path.parent),
         f"-I{path.parent}",
     ]
-    log, ptx = _compile(library, text, path.name, given)
+    log, ptx = _compile(library, text, path.name, given, instances)
     if ptx is None:
         # A whole program: host code is no part of the kernels, and NVRTC takes none.
         text = without_host(text.decode(errors="replace")).encode()
         given.append("-default-device")
-        later, ptx = _compile(library, text, path.name, given)
+        later, ptx = _compile(library, text, path.name, given, instances)
         log = later if _HOST in log else log
     if ptx is None and _MISSING in log:
         folder = _bundled()
         more = [f"-I{folder}", f"-I{folder}/cccl"]
-        log, ptx = _compile(library, text, path.name, [*given, *more])
+        log, ptx = _compile(library, text, path.name, [*given, *more], instances)
     if ptx is None:
         raise CompileError(f"NVRTC {version()} does not compile {path.name}: {_complaint(log)}")
     return Built(ptx.rstrip(b"\0"), arch, version())
@@ -109,7 +112,7 @@ def version() -> str:
 
 
 def _compile(
-    library: Any, text: bytes, name: str, options: Sequence[str]
+    library: Any, text: bytes, name: str, options: Sequence[str], instances: Sequence[str]
 ) -> tuple[str, bytes | None]:
     """The compiler's log and the PTX, or None in its place."""
     names, texts = HEADERS.keys(), HEADERS.values()
@@ -125,6 +128,8 @@ def _compile(
     if made:
         raise CompileError(f"NVRTC {version()} takes no program {name}: error {made}")
     try:
+        for instance in instances:
+            library.nvrtcAddNameExpression(program, instance.encode())
         failed = library.nvrtcCompileProgram(program, len(options), _strings(options))
         log = _fetched(library, "ProgramLog", program).rstrip(b"\0").decode(errors="replace")
         return log, None if failed else _fetched(library, "PTX", program)

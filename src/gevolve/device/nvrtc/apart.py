@@ -13,11 +13,15 @@ from gevolve.system import tools
 
 TIMEOUT = 120.0
 _REFUSED = 3
+_INSTANCE = "instance:"
 
 
-def compile_apart(path: Path, options: Sequence[str], arch: str) -> Built:
+def compile_apart(
+    path: Path, options: Sequence[str], arch: str, instances: Sequence[str] = ()
+) -> Built:
     """What `compile_cuda` gives, or raises, by another process."""
-    command = [sys.executable, "-m", __name__, arch, str(path), *options]
+    named = [_INSTANCE + name for name in instances]
+    command = [sys.executable, "-m", __name__, arch, str(path), *named, *options]
     try:
         done = tools.run(command, seconds=TIMEOUT)
     except tools.ToolTimeoutError:
@@ -34,9 +38,11 @@ def compile_apart(path: Path, options: Sequence[str], arch: str) -> Built:
 
 def main() -> None:
     """Read a source, write PTX."""
-    arch, path, *options = sys.argv[1:]
+    arch, path, *rest = sys.argv[1:]
+    instances = [word.removeprefix(_INSTANCE) for word in rest if word.startswith(_INSTANCE)]
+    options = [word for word in rest if not word.startswith(_INSTANCE)]
     try:
-        sys.stdout.buffer.write(compile_cuda(Path(path), options, arch).ptx)
+        sys.stdout.buffer.write(compile_cuda(Path(path), options, arch, instances).ptx)
     except GevolveError as error:
         print(" ".join(str(error).split()), file=sys.stderr)
         sys.exit(_REFUSED)

@@ -94,13 +94,16 @@ template <class T> __device__ constexpr const T &max(const T &a, const T &b) { r
 template <class T> __device__ void swap(T &a, T &b) { T c = a; a = b; b = c; }
 }
 """
+_GETOPT = """#pragma once
+struct option { const char *name; int has_arg; int *flag; int val; };
+"""
 _NOTHING = (
     *("cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h"),
     *("device_functions.h", "math_functions.h", "cuda_profiler_api.h", "driver_types.h"),
     *("stdio.h", "cstdio", "stdlib.h", "cstdlib", "string.h", "cstring", "assert.h", "cassert"),
     *("stddef.h", "cstddef", "time.h", "ctime", "sys/time.h", "unistd.h", "stdbool.h", "fcntl.h"),
     *("iostream", "fstream", "sstream", "iomanip", "string", "vector", "map", "set", "queue"),
-    *("chrono", "memory", "numeric", "random", "functional", "omp.h", "getopt.h", "errno.h"),
+    *("chrono", "memory", "numeric", "random", "functional", "omp.h", "errno.h"),
     *("sys/types.h", "sys/stat.h", "signal.h", "thread", "mutex", "list", "stdexcept"),
 )
 HEADERS: Mapping[str, str] = {
@@ -108,6 +111,7 @@ HEADERS: Mapping[str, str] = {
     **dict.fromkeys(("limits.h", "climits"), _LIMITS),
     **dict.fromkeys(("float.h", "cfloat"), _FLOATS),
     **dict.fromkeys(("stdint.h", "cstdint", "inttypes.h", "cinttypes"), _INTEGERS),
+    "getopt.h": _GETOPT,
     "math.h": _MATH,
     "cmath": _CMATH,
     **dict.fromkeys(("algorithm", "utility"), _ALGORITHM),

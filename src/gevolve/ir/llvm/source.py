@@ -68,6 +68,12 @@ def kernels(text: str) -> list[str]:
     return [_bare(name) for head, name in _DEFINE.findall(text) if " ptx_kernel " in head]
 
 
+def instances(text: str) -> list[str]:
+    """Those of a module's kernels that a template was made into, as a source names them (``gemm<16>``)."""
+    readable = [names.demangle(kernel) for kernel in kernels(text)]
+    return [name for name in readable if name.endswith(">") and "(anonymous" not in name]
+
+
 def resolve(text: str | Sequence[str], name: str) -> str:
     """The kernel that a person calls `name`, in IR text or in a list of kernels."""
     return names.resolve(kernels(text) if isinstance(text, str) else text, name)

@@ -34,3 +34,17 @@ __global__ void atomics(int *a, unsigned *b, unsigned long long *c, float *d, do
   atomicExch_system(a, 3);
   a[1] = near[threadIdx.x & 3] + sums[1];
 }
+
+__global__ void ordered(unsigned *p, float *sum, unsigned *out) {
+  unsigned first = __nv_atomic_load_n(p, __NV_ATOMIC_RELAXED);
+  unsigned ticket = __nv_atomic_fetch_add(p + 1, 1u, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+  unsigned expected = 0, was;
+  bool mine = __nv_atomic_compare_exchange_n(p + 2, &expected, 7u, false, __NV_ATOMIC_ACQ_REL, __NV_ATOMIC_ACQUIRE);
+  __nv_atomic_add(sum, 1.5f, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_BLOCK);
+  __nv_atomic_max(p + 3, threadIdx.x, __NV_ATOMIC_RELAXED);
+  __nv_atomic_exchange(p + 4, &first, &was, __NV_ATOMIC_RELAXED);
+  __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_DEVICE);
+  __nv_atomic_store_n(out + 3 * threadIdx.x, first, __NV_ATOMIC_RELEASE);
+  out[3 * threadIdx.x + 1] = ticket;
+  out[3 * threadIdx.x + 2] = mine;
+}
