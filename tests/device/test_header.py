@@ -247,4 +247,6 @@ def test_atomics_with_an_order_and_a_scope():
         assert p.get().tolist() == [5, N, 7, N - 1, 5]
         assert total.get().tolist() == [1.5 * N]
         first, ticket, mine = out.get().T
-        assert (first == 5).all() and sorted(ticket) == list(range(N)) and mine.sum() == 1
+        assert first.tolist() == [5] * N
+        assert sorted(ticket) == list(range(N))
+        assert mine.sum() == 1
