@@ -150,11 +150,11 @@ def main() -> None:
             if compiled.fingerprint() in seen:
                 continue
             seen.add(compiled.fingerprint())
-            ratio = compare(lambda c=compiled: once(c), lambda u=unedited: once(u), PRECISION)
+            ratio = compare(lambda _, c=compiled: once(c), lambda _, u=unedited: once(u), PRECISION)
             found[str(patch)] = modelled, ratio.value
             kept[f"{name}: {patch}"] = [ratio.value, ratio.unit, compiled.text()]
         alone = [
-            compare(lambda u=unedited: once(u), lambda u=unedited: once(u), PRECISION).value
+            compare(lambda _, u=unedited: once(u), lambda _, u=unedited: once(u), PRECISION).value
             for _ in range(5)
         ]
         kept[f"{name}: "] = [1.0, 0.0, unedited.text()]

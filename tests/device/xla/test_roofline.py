@@ -109,7 +109,7 @@ def test_one_slip_of_the_clock_does_not_decide():
     rng = np.random.default_rng(0)
     calls = 0
 
-    def clock():
+    def clock(_):
         nonlocal calls
         calls += 1
         return 0.001 if calls % 37 == 0 else 0.01 * (1 + 0.02 * rng.random())

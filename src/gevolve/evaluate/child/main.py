@@ -232,19 +232,26 @@ def _modelled(device: Device, artefact: bytes, comparison: Comparison) -> float 
 def _compare_times(
     stopwatch: Stopwatch, problem: Problem, artefact: bytes, run: CaseRun, comparison: Comparison
 ) -> Timed:
-    """The time relative to the unedited program's, from further runs of both."""
-    device = problem.device
+    """The time relative to the unedited program's, from further runs of both.
+
+    Of a case in parts each pair of runs takes another one: what is short is disturbed seldom, and alike.
+    """
+    device, workload, case = problem.device, problem.workload, problem.cases[run.case]
+    parts = run.parts or tuple(range(workload.parts(case)))
     with stopwatch("compile"):
         device.prepare(comparison.unedited, ())
 
-    def once(which: bytes) -> float:
+    def once(which: bytes, number: int) -> float:
+        part = workload.some(case, [parts[number % len(parts)]])
         with closing(device.open(which, run.limits, poison=run.poison)) as handle:
-            problem.workload.run(handle, problem.cases[run.case])
+            workload.run(handle, part)
             return handle.usage().time
 
     with stopwatch("run"):
         ratio = compare(
-            lambda: once(artefact), lambda: once(comparison.unedited), comparison.precision
+            lambda number: once(artefact, number),
+            lambda number: once(comparison.unedited, number),
+            comparison.precision,
         )
     return Timed(ratio.value, stopwatch.take(), ratio.spread, ratio.unit)
 

@@ -44,20 +44,21 @@ class TimeRatio:
 
 
 def compare(
-    one: Callable[[], float], other: Callable[[], float], precision: Precision
+    one: Callable[[int], float], other: Callable[[int], float], precision: Precision
 ) -> TimeRatio:
     """The ratio of two times, from short runs made alternately until it settles.
 
-    It has settled when the odd and the even runs agree.
+    Each run is told the number of its pair. It has settled when the odd and the even runs agree.
     """
     ones: list[float] = []
     others: list[float] = []
-    first = max(1e-9, other())
+    first = max(1e-9, other(0))
     times = max(1, min(TOGETHER, round(SHORT / first)))
     while True:
         # The first of a pair may find cold caches or a higher clock rate, so they swap places.
-        for measure, into in ((one, ones), (other, others))[:: 1 if len(ones) % 2 else -1]:
-            into.append(sum(measure() for _ in range(times)) / times)
+        number = len(ones)
+        for measure, into in ((one, ones), (other, others))[:: 1 if number % 2 else -1]:
+            into.append(sum(measure(number) for _ in range(times)) / times)
         spread = _spread(ones, others)
         count, spent = len(ones), times * (sum(ones) + sum(others))
         if count >= precision.least and (
