@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gevolve.errors import LaunchError, MissingPackageError, SourceError, one_line
 from gevolve.system.npz import from_npz
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 WEIGHTS = ".weights.npz"
 """What the name of a file with re-fit weights has after that of the program."""
 _WIDE = frozenset({"float64", "int64", "uint64", "complex128"})
 
 
-def load(path: str | Path) -> Callable[..., Any]:
+def load(path: str | Path) -> Model:
     """Make a function of an exported model: StableHLO text, a portable artifact or `jax.export`.
 
     It takes NumPy or JAX arrays and gives JAX arrays, on JAX's default device. Arguments and results

@@ -1,10 +1,11 @@
-"""A model that was packed into a folder: its program, its data, and where its error function is."""
+"""A model that was packed into a folder: its program, its data, and where its error and loss functions are."""
 
 from __future__ import annotations
 
 import importlib.util
 import inspect
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from gevolve.workload.base import Array, Case, Split
 from gevolve.workload.model import ModelWorkload, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 PROGRAM, ABOUT = "program.mlir", "about.json"
 _SCRIPT = '''"""A model that gevolve.optimize_model packed; workers read it from here."""
@@ -26,7 +27,21 @@ from gevolve.workload.packed import PackedModel
 
 class Model(PackedModel):
     tolerance = {tolerance!r}
+    in_parts = {in_parts!r}
+    refits = {refits!r}
 '''
+_NUMBER = "number"
+"""The entry of a case that says which of the batches to re-fit on it is."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a function of the user's is, if there is one."""
+
+    file: str = ""
+    function: str = ""
+
+    def __call__(self, *arguments: Any) -> Any:
+        return _function(self.file, self.function)(*arguments)
 
 
 class About(msgspec.Struct, frozen=True):
@@ -34,9 +49,9 @@ class About(msgspec.Struct, frozen=True):
 
     inputs: int
     """How many arrays it takes; those of a split are in ``SPLIT.npz``."""
-    file: str = ""
-    """The file that defines its error function; "" for the difference from the unedited program."""
-    function: str = ""
+    error: Place = Place()
+    """Without one it is the difference from the unedited program."""
+    loss: Place = Place()
 
 
 def pack(
@@ -44,20 +59,34 @@ def pack(
     text: str,
     arrays: Mapping[Split, list[Array]],
     *,
+    batches: Sequence[list[Array]] = (),
     error: Callable[..., float] | None,
+    loss: Callable[..., Any] | None = None,
     tolerance: float,
 ) -> Path:
-    """Write a model into a folder; returns the file to optimize."""
+    """Write a model into a folder; returns the file to optimize.
+
+    Weights are re-fit on `batches`. What is the same in all of them, and in what judges, is a weight.
+    """
+    count = len(arrays["search"])
+    about = About(count, _place_of("error", error), _place_of("loss", loss))
     folder.mkdir(parents=True, exist_ok=True)
     (folder / PROGRAM).write_text(text)
-    for split, values in arrays.items():
-        named = {f"a{number}": value for number, value in enumerate(values)}
-        np.savez(folder / f"{split}.npz", **named)  # pyright: ignore[reportArgumentType]
-    file, function = _place_of(error) if error else ("", "")
-    about = About(len(arrays["search"]), file, function)
+    same = _same([*arrays.values(), *batches]) if batches else frozenset(range(count))
+    given: dict[str, Sequence[list[Array]]] = {split: [one] for split, one in arrays.items()}
+    for split, rows in (given | {"refit": batches} if batches else given).items():
+        named: dict[str, Any] = {
+            f"a{n}": rows[0][n] if n in same else np.stack([row[n] for row in rows])
+            for n in range(count)
+        }
+        if batches:
+            named[_NUMBER] = np.arange(len(rows))
+        np.savez(folder / f"{split}.npz", **named)
     (folder / ABOUT).write_bytes(msgspec.json.encode(about))
     script = folder / "model.py"
-    script.write_text(_SCRIPT.format(tolerance=tolerance))
+    varying = (*(f"a{n}" for n in range(count) if n not in same), _NUMBER) if batches else ()
+    refits = tuple(f"a{n}" for n in sorted(same)) if batches else ()
+    script.write_text(_SCRIPT.format(tolerance=tolerance, in_parts=varying, refits=refits))
     return script
 
 
@@ -73,12 +102,18 @@ class PackedModel(ModelWorkload):
 
     def error(self, outputs: Any, data: Case) -> float:
         """The user's own error; what it is called with is what was passed to `optimize_model`."""
-        about = self._about
-        function = _function(about.file, about.function)
-        return float(function(outputs, [data[f"a{n}"] for n in range(about.inputs)]))
+        return float(self._about.error(outputs, self.arguments(data)))
+
+    def loss(self, outputs: Any, data: Case) -> Any:
+        """The user's own loss; without one, how far the outputs are from those of the unedited model."""
+        if self._about.loss.file:
+            return self._about.loss(outputs, self.arguments(data), data[_NUMBER])
+        jax: Any = import_module("jax")
+        wanted = _unedited(self._folder / PROGRAM)(jax.tree.leaves(self.arguments(data)), {})
+        return sum(map(_distance, jax.tree.leaves(outputs), wanted))
 
     def measure(self, got: Mapping[str, Array], want: Mapping[str, Array], case: Case) -> float:
-        if self._about.function:
+        if self._about.error.file:
             return super().measure(got, want, case)
         return max((_difference(got[name], want[name]) for name in want), default=0.0)
 
@@ -100,23 +135,48 @@ def _difference(got: Array, want: Array) -> float:
     return float(np.max(np.abs(got.astype(np.float64) - want), initial=0.0)) / scale
 
 
-def _place_of(error: Callable[..., float]) -> tuple[str, str]:
+def _distance(one: Any, other: Any) -> Any:
+    """The mean squared difference of two outputs, relative to the second."""
+    jnp: Any = import_module("jax.numpy")
+    if other.dtype.kind != "f":
+        return jnp.float32(0)
+    return jnp.mean((one - other) ** 2) / (jnp.mean(other**2) + 1e-12)
+
+
+@cache
+def _unedited(program: Path) -> Callable[..., list[Any]]:
+    """The unedited model, as what can be trained by."""
+    differentiable: Any = import_module("gevolve.ir.stablehlo.differentiable")
+    return differentiable.function_of(program.read_text())
+
+
+def _same(rows: Sequence[list[Array]]) -> frozenset[int]:
+    """The places of arrays that are the same in all of these."""
+    first, *others = rows
+    return frozenset(
+        n for n, one in enumerate(first) if all(np.array_equal(one, other[n]) for other in others)
+    )
+
+
+def _place_of(what: str, function: Callable[..., Any] | None) -> Place:
     """The file and the name of a function; raises `WorkloadError` if workers could not find it."""
-    name = getattr(error, "__qualname__", "")
+    if function is None:
+        return Place()
+    name = getattr(function, "__qualname__", "")
     try:
-        file = inspect.getfile(error)
+        file = inspect.getfile(function)
     except TypeError:
         file = ""
     if not Path(file).is_file() or not name.isidentifier():
         raise WorkloadError(
-            "error must be a function at the top level of a file, since workers import it from there"
+            f"{what} must be a function at the top level of a file, since workers import it from there"
         )
-    return str(Path(file).resolve()), name
+    return Place(str(Path(file).resolve()), name)
 
 
 @cache
-def _function(file: str, name: str) -> Callable[..., float]:
-    spec = importlib.util.spec_from_file_location("gevolve_error", file)
+def _function(file: str, name: str) -> Callable[..., Any]:
+    spec = importlib.util.spec_from_file_location("gevolve_model", file)
     if spec is None or spec.loader is None:
         raise WorkloadError(f"{file}: not a Python file")
     module = importlib.util.module_from_spec(spec)
