@@ -23,6 +23,12 @@ sys.dont_write_bytecode = False
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Each process of pytest-xdist keeps to one core, with all that it starts: several compilers and runs with
+# a worker a core, beside each other, take longer for the same work.
+if process := os.environ.get("PYTEST_XDIST_WORKER"):
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {cores[int(process.removeprefix("gw")) % len(cores)]})
+
 
 def pytest_collection_modifyitems(items):
     """Files with slow tests come first: none of them is left when all the others are done."""
