@@ -11,6 +11,7 @@ from gevolve.ir.llvm.edit_kind import LlvmEdit
 from gevolve.ir.llvm.loops import innermost
 from gevolve.ir.llvm.model import Instr
 from gevolve.ir.llvm.sites import LlvmSites
+from gevolve.ir.llvm.source_form import SourceDraft, early
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,15 @@ class Hoist(LlvmEdit):
             "block": "before what comes first in its block",
         }
         return f"do {show(self.load)} {where[self.where]}"
+
+    def rewrite(self, source: SourceDraft) -> str:
+        draft = LlvmDraft(source.index)
+        load = draft.find(self.load, is_load)
+        home, _ = draft.position(load.id)
+        above = self._block(draft, home)
+        if above == home:
+            raise Skipped("it has no form in the source")
+        return early.above(source, self.load, draft.body(above)[-1])
 
     def _plan(self, draft: LlvmDraft, load: Instr) -> tuple[list[Instr], str, int]:
         """What moves along, and where to; raises `Skipped` if it cannot."""

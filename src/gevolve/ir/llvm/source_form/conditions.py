@@ -5,7 +5,13 @@ import re
 from gevolve.ir.edit_kind import Skipped
 from gevolve.ir.llvm.model import Instr
 from gevolve.ir.llvm.source_form.draft import SourceDraft
-from gevolve.ir.llvm.source_form.scan import Span, closing, opening, trimmed
+from gevolve.ir.llvm.source_form.scan import (
+    Span,
+    closing,
+    opening,
+    statement_start,
+    trimmed,
+)
 
 _OPERATOR = re.compile(r"<=|>=|==|!=|<(?!<)|>(?!>)")
 _HEAD = re.compile(r"\b(if|for|while|switch)\s*$")
@@ -46,7 +52,7 @@ def _put(source: SourceDraft, span: Span, truth: bool) -> str:
     text = source.text[slice(*span)]
     if _EFFECT.search(source.code[slice(*span)]):
         raise Skipped("its condition does more than decide")
-    source.replace(span, str(truth).lower())
+    source.changes.replace(span, str(truth).lower())
     return f"take `{' '.join(text.split())}` as {str(truth).lower()} ({source.line(span[0])})"
 
 
@@ -204,11 +210,10 @@ def _loop(source: SourceDraft, branch: Instr, at: int, value: bool) -> str:
     if word is None or parts is None:
         raise Skipped("the loop is not plain")
     assumed = f"{parts[2].strip()} {parts[3]} {parts[4].strip()}"
-    line = source.text.rfind("\n", 0, word.start()) + 1
-    indent = source.text[line : word.start()]
-    if indent.strip():
+    start = statement_start(source.code, word.start())
+    if start != word.start():
         raise Skipped("the loop is not plain")
-    source.replace((line, line), f"{indent}__builtin_assume({assumed});\n")
+    source.changes.above(start, f"__builtin_assume({assumed});")
     return f"tell the compiler that `{assumed}` ({source.line(word.start())})"
 
 

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from gevolve.ir.edit_kind import Skipped
 from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.locations import Locations
+from gevolve.ir.llvm.source_form.changes import Changes
 from gevolve.ir.llvm.source_form.scan import Span, blanked, parameters
 
 
@@ -22,7 +23,7 @@ class SourceDraft:
         self.index = index
         self._locations = locations
         self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
-        self._replacements: dict[Span, str] = {}
+        self.changes = Changes(text)
 
     def place(self, id_: str) -> int:
         """The offset of what an instruction was made for."""
@@ -63,6 +64,13 @@ class SourceDraft:
             raise Skipped(f"{name} is not where it should be")
         return found.start(), name
 
+    def top(self) -> int:
+        """Where the first function or declaration begins, below includes and macros."""
+        found = re.search(r"\S", self.code)
+        if found is None:
+            raise Skipped("the source is empty")
+        return self.text.rfind("\n", 0, found.start()) + 1
+
     def _offset(self, file: str, line: int, column: int) -> int:
         if PurePath(file).name != self.file:
             raise Skipped(f"it is in {PurePath(file).name}")
@@ -70,27 +78,13 @@ class SourceDraft:
             raise Skipped(f"{self.file} has no line {line}")
         return self._starts[line - 1] + column - 1
 
-    def replace(self, span: Span, text: str) -> None:
-        """Put other text in the place of a stretch; the same twice is once."""
-        for other, put in self._replacements.items():
-            if (other, put) == (span, text):
-                return
-            if other == span or (other[0] < span[1] and span[0] < other[1]):
-                raise Skipped("two edits change the same place of the source")
-        self._replacements[span] = text
-
     def line(self, offset: int) -> str:
         """The line of an offset, for people."""
         return f"{self.file}:{self.text.count(chr(10), 0, offset) + 1}"
 
     def result(self) -> str:
-        """The source with everything replaced."""
-        pieces: list[str] = []
-        at = 0
-        for (start, end), text in sorted(self._replacements.items()):
-            pieces += (self.text[at:start], text)
-            at = end
-        return "".join((*pieces, self.text[at:]))
+        """The source with everything changed."""
+        return self.changes.result()
 
     def diff(self) -> str:
         """What changed, as patch(1) takes it."""

@@ -33,7 +33,7 @@ def padded(source: SourceDraft, array: str) -> str:
         found = list(declared.finditer(source.code))
         if len(found) == 1:
             at = found[0].end(2) - 1
-            source.replace((at, at), " + 1")
+            source.changes.replace((at, at), " + 1")
             return f"make the rows of `{word}` one element longer ({source.line(at)})"
     raise Skipped("the array is not declared plainly")
 
@@ -48,7 +48,7 @@ def aligned(source: SourceDraft, argument: str) -> str:
     if at < 0 or ";" in source.code[end:at]:
         raise Skipped("the kernel is not defined where it is declared")
     kind, name = " ".join(found[1].split()), found[2]
-    source.replace(
+    source.changes.replace(
         (at + 1, at + 1), f"\n    {name} = ({kind})__builtin_assume_aligned({name}, 16);"
     )
     return f"take `{name}` as aligned to 16 bytes ({source.line(start)})"
@@ -64,7 +64,7 @@ def block_size(source: SourceDraft, read: str, axis: str, size: int) -> str:
     if not uses:
         raise Skipped(f"{name} does not read it itself")
     for use in uses:
-        source.replace(use.span(), str(size))
+        source.changes.replace(use.span(), str(size))
     return f"take `blockDim.{axis}` of `{name}` as {size} ({source.line(uses[0].start())})"
 
 
@@ -78,7 +78,7 @@ def compared_bits(source: SourceDraft, compare: str) -> str:
     for side in ((start, found.start()), (found.end(), end)):
         left, right = trimmed(source.code, side)
         text = source.text[left:right]
-        source.replace((left, right), f"__double_as_longlong({text})")
+        source.changes.replace((left, right), f"__double_as_longlong({text})")
     return f"compare the bits of `{source.text[start:end]}` ({source.line(at)})"
 
 
@@ -91,7 +91,9 @@ def unsigned_division(source: SourceDraft, division: str) -> str:
     signed, plain = _TYPES[kind]
     operator = source.code[at]
     a, b = (source.text[slice(*span)] for span in (left, right))
-    source.replace((left[0], right[1]), f"({signed})(({plain})({a}) {operator} ({plain})({b}))")
+    source.changes.replace(
+        (left[0], right[1]), f"({signed})(({plain})({a}) {operator} ({plain})({b}))"
+    )
     return f"take `{a} {operator} {b}` as one of numbers without signs ({source.line(at)})"
 
 
@@ -104,7 +106,9 @@ def power_of_two(source: SourceDraft, division: str) -> str:
         raise Skipped("the divisor is no plain name")
     if re.search(r"(\)|\belse)\s*$", source.code[:start]):
         raise Skipped("the statement is no statement of a block")
-    source.replace((start, start), f"__builtin_assume(({divisor} & ({divisor} - 1)) == 0); ")
+    source.changes.replace(
+        (start, start), f"__builtin_assume(({divisor} & ({divisor} - 1)) == 0); "
+    )
     return f"take `{divisor}` as a power of two ({source.line(at)})"
 
 

@@ -9,6 +9,7 @@ from gevolve.ir.edit_kind import Skipped
 from gevolve.ir.llvm.source_form.draft import SourceDraft
 from gevolve.ir.llvm.source_form.scan import (
     Span,
+    opening,
     operand_after,
     operand_before,
     postfix_end,
@@ -25,6 +26,16 @@ _DOUBLE_CALL = re.compile(
 _DEFINITION = re.compile(
     rf"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+\(?-?({_LITERAL})\)?[ \t]*$", re.MULTILINE
 )
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_ROOT = """__device__ inline float approximate_sqrt(float x)
+{
+    float root;
+    asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(x));
+    return root;
+}
+
+"""
+"""CUDA has no function for it."""
 _APPROXIMATE = (
     *("expf", "exp2f", "exp10f", "logf", "log2f", "log10f", "powf", "sinf", "cosf", "tanf"),
     "sincosf",
@@ -42,23 +53,15 @@ def restrict(source: SourceDraft, argument: str) -> str:
     if "restrict" in text:
         raise Skipped(f"{name[1]} is __restrict__ already")
     at = start + name.start()
-    source.replace((at, at), "__restrict__ ")
+    source.changes.replace((at, at), "__restrict__ ")
     return f"declare `{name[1]}` as `__restrict__` ({source.line(at)})"
 
 
 def read_only(source: SourceDraft, load: str) -> str:
     """An element is read by ``__ldg``."""
-    start = source.place(load)
-    code = source.code
-    word = re.compile(r"[A-Za-z_]\w*(?=\s*\[)").match(code, start)
-    if word is None or code[:start].rstrip().endswith((".", "->", "&")):
-        raise Skipped("the load is no plain element of an array")
-    end = postfix_end(code, code.index("[", word.end()))
-    if re.match(r"\s*([-+*/%&|^]|<<|>>)?=(?!=)|\s*(\+\+|--)", code[end:]):
-        raise Skipped("the element is written there too")
-    element = source.text[start:end]
-    source.replace((start, end), f"__ldg(&{element})")
-    return f"read `{element}` by `__ldg` ({source.line(start)})"
+    span = element(source, load)
+    source.changes.wrap(span, "__ldg(&", ")")
+    return f"read `{_of(source, span)}` by `__ldg` ({source.line(span[0])})"
 
 
 def unroll(source: SourceDraft, latch: str, pragma: str) -> str:
@@ -67,14 +70,11 @@ def unroll(source: SourceDraft, latch: str, pragma: str) -> str:
     if not re.compile(r"(for|while|do)\b").match(source.code, start):
         raise Skipped("the loop is not plain")
     begin = source.text.rfind("\n", 0, start) + 1
-    indent = source.text[begin:start]
-    above = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+unroll[^\n]*\n").findall(source.text[:begin])
-    if above and source.text[:begin].endswith(above[-1]):
-        source.replace((begin - len(above[-1]), begin), f"{indent}{pragma}\n")
-    elif indent.strip():
-        source.replace((start, start), f"\n{pragma}\n")
-    else:
-        source.replace((begin, begin), f"{indent}{pragma}\n")
+    if above := re.compile(r"[ \t]*#[ \t]*pragma[ \t]+unroll[^\n]*\n\Z").search(
+        source.text[:begin]
+    ):
+        source.changes.replace(above.span(), "")
+    source.changes.above(start, pragma)
     return f"`{pragma}` at the loop of {source.line(start)}"
 
 
@@ -83,14 +83,14 @@ def registers(source: SourceDraft, kernel: str, most: int) -> str:
     at, name = source.definition(kernel)
     if re.search(r"__maxnreg__|__launch_bounds__", source.code[_declaration(source.code, at) : at]):
         raise Skipped(f"{name} has a limit already")
-    source.replace((at, at), f"__maxnreg__({most}) ")
+    source.changes.replace((at, at), f"__maxnreg__({most}) ")
     return f"limit `{name}` to {most} registers by `__maxnreg__` ({source.line(at)})"
 
 
 def sync_warp(source: SourceDraft, barrier: str) -> str:
     """A barrier becomes one of each warp."""
     span = _barrier(source, barrier)
-    source.replace(span, "__syncwarp()")
+    source.changes.replace(span, "__syncwarp()")
     return f"`__syncwarp()` instead of `__syncthreads()` ({source.line(span[0])})"
 
 
@@ -102,7 +102,9 @@ def without(source: SourceDraft, instr: str) -> str:
     start, end = statement(source.code, at)
     gone = source.text[start:end]
     body = re.search(r"(\)|\belse)\s*$", source.code[:start]) is not None
-    source.replace((start, end) if body else _whole_line(source.text, (start, end)), ";" * body)
+    source.changes.replace(
+        (start, end) if body else _whole_line(source.text, (start, end)), ";" * body
+    )
     return f"drop `{' '.join(gone.split())}` ({source.line(start)})"
 
 
@@ -113,12 +115,18 @@ def approximate(source: SourceDraft, instr: str) -> str:
         raise Skipped("only floats have approximate forms in CUDA")
     if word := re.compile(r"[A-Za-z_]\w*").match(code, at):
         name = word[0] if word[0].endswith("f") else f"{word[0]}f"
+        if name == "sqrtf":
+            source.changes.replace(word.span(), "approximate_sqrt")
+            top = source.top()
+            source.changes.replace((top, top), _ROOT)
+            return f"`sqrt.approx` instead of `{word[0]}` ({source.line(at)})"
         if name not in _APPROXIMATE:
             raise Skipped(f"CUDA has no approximate {word[0]}")
-        source.replace(word.span(), f"__{name}")
+        source.changes.replace(word.span(), f"__{name}")
         return f"`__{name}` instead of `{word[0]}` ({source.line(at)})"
     left, right = _quotient(source, at)
-    source.replace((left[0], right[1]), f"__fdividef({_of(source, left)}, {_of(source, right)})")
+    source.changes.wrap((left[0], right[1]), "__fdividef(", ")")
+    source.changes.replace((left[1], right[0]), ", ")
     return f"divide by `__fdividef` ({source.line(at)})"
 
 
@@ -127,31 +135,55 @@ def reciprocal(source: SourceDraft, instr: str) -> str:
     at = source.place(instr)
     one = "1.0f" if source.index.instr[instr].type == "float" else "1.0"
     left, right = _quotient(source, at)
-    product = f"{_of(source, left)} * ({one} / {_of(source, right)})"
-    source.replace((left[0], right[1]), product)
+    source.changes.replace((left[1], right[0]), " * ")
+    source.changes.wrap(right, f"({one} / ", ")")
     return f"multiply by the reciprocal ({source.line(at)})"
 
 
 def floats(source: SourceDraft, instrs: list[str]) -> str:
     """Constants and functions of double precision become those of single precision."""
-    changed: set[int] = set()
+    changed: set[Span] = set()
     constants = {found[1]: found.span(2) for found in _DEFINITION.finditer(source.text)}
     for id_ in instrs:
         start, end = _expression(source.code, source.place(id_))
         code = source.code[start:end]
         if re.search(r"\bdouble\b", code):
             raise Skipped("the source asks for double precision there")
-        spots = [found.end() for found in _DOUBLE.finditer(code)]
-        spots += [found.end() for found in _DOUBLE_CALL.finditer(code)]
-        places = [start + spot for spot in spots]
-        places += [constants[w][1] for w in re.findall(r"\b[A-Za-z_]\w*\b", code) if w in constants]
-        changed.update(places)
-    for place in changed:
-        source.replace((place, place), "f")
+        for found in (*_DOUBLE.finditer(code), *_DOUBLE_CALL.finditer(code)):
+            changed.add((start + found.start(), start + found.end()))
+        changed |= {constants[w] for w in re.findall(r"\b[A-Za-z_]\w*\b", code) if w in constants}
+    for span in changed:
+        source.changes.wrap(span, "", "f")
     if not changed:
         raise Skipped("its doubles are not constants")
-    lines = sorted({source.line(place) for place in changed}, key=lambda line: (len(line), line))
+    lines = sorted({source.line(at) for at, _ in changed}, key=lambda line: (len(line), line))
     return f"compute in single precision: `f` after the constants of {', '.join(lines)}"
+
+
+def element(source: SourceDraft, load: str) -> Span:
+    """The element of an array that a load reads, or a member of one, and nothing writes there."""
+    start = source.place(load)
+    code = source.code
+    word = _NAME.match(code, start)
+    while word is not None and (member := re.search(r"(\.|->)\s*$", code[:start])):
+        start = _postfix_start(code, member.start())
+    end = postfix_end(code, word.end()) if word is not None else start
+    if "[" not in code[start:end] or code[:start].rstrip().endswith("&"):
+        raise Skipped("the load is no plain element of an array")
+    if re.match(r"\s*([-+*/%&|^]|<<|>>)?=(?!=)|\s*(\+\+|--)", code[end:]):
+        raise Skipped("the element is written there too")
+    return start, end
+
+
+def _postfix_start(code: str, end: int) -> int:
+    """Where the name with brackets that ends here begins."""
+    start = trimmed(code, (0, end))[1]
+    while start > 0 and code[start - 1] == "]":
+        start = trimmed(code, (0, opening(code, start - 1)))[1]
+    name = re.search(r"[A-Za-z_]\w*$", code[:start])
+    if name is None:
+        raise Skipped("the load is no plain element of an array")
+    return name.start()
 
 
 def _declaration(code: str, at: int) -> int:

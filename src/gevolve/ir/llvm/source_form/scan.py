@@ -96,6 +96,25 @@ def statement(text: str, at: int) -> Span:
     return (body, end) if body <= at else (start, end)
 
 
+def statement_start(text: str, at: int) -> int:
+    """Where the whole statement of a block that has this offset in it begins, heads of conditions and loops included."""
+    deep = 0
+    for place in range(at - 1, -1, -1):
+        mark = text[place]
+        deep += (mark in _OPENING) - (mark in _PAIRS)
+        if deep < 0 and mark == "{":
+            break
+        if deep < 0:  # a bracket around the offset, such as that of a condition
+            at, deep = place, 0
+    start = at
+    while start > 0 and text[start - 1] not in ";{}":
+        start = opening(text, start - 1) if text[start - 1] in _OPENING else start - 1
+    start = trimmed(text, (start, at))[0]
+    if re.match(r"else\b", text[start:]):
+        raise Skipped("it is what another condition leaves")
+    return start
+
+
 def _body_of(text: str, start: int) -> int:
     """Where what a condition or a loop guards begins, if the text from here is one; else here."""
     head = re.compile(r"(?:if|for|while)\s*(?=\()|else\b\s*").match(text, start)
