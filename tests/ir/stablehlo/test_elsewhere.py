@@ -72,6 +72,21 @@ def test_a_factorization_by_lapack_runs_in_a_process_that_has_traced_none(tmp_pa
     subprocess.run([sys.executable, "-c", SOLVE, file], check=True)
 
 
+def test_nothing_of_lapack_is_loaded_for_programs_that_call_none_of_it(tmp_path):
+    file = tmp_path / "sums.mlir"
+    file.write_text(jax.jit(lambda x: x + x).lower(np.eye(2, dtype=np.float32)).as_text())
+    script = """
+import sys
+from gevolve.device.xla import Xla
+from gevolve.ir.stablehlo import load
+
+device = Xla("cpu")
+device.prepare(device.build(load(sys.argv[1]).text), ())
+assert "scipy.linalg" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", script, file], check=True)
+
+
 def test_callbacks_are_refused_in_one_line():
     def shows(x):
         jax.debug.print("{}", x)

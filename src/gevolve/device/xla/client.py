@@ -10,6 +10,7 @@ import os
 import re
 import time
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,8 @@ _ENVIRONMENT = {
 _LEFT_OUT = "{...}"
 _MODULE = re.compile(r"^HloModule [^,\n]*", re.MULTILINE)
 _NAME = re.compile(r"%[\w.\-]+")
+_LAPACK = re.compile(rb"(?:lapack|blas)_")
+"""The names of these functions stand as they are in the bytecode of a program that calls them."""
 
 
 class Client:
@@ -59,10 +62,6 @@ class Client:
             raise DeviceError(
                 f"JAX finds no {platform} here; use xla:cpu, or install JAX for your {platform}"
             ) from None
-        if platform == "cpu":
-            with suppress(ImportError):
-                # JAX itself does this when it traces a factorization; a program from a file needs it, too.
-                import_module("jaxlib.cpu._lapack").initialize()
         devices = self._client.local_devices()
         if index >= len(devices):
             names = ", ".join(f"xla:{platform}:{number}" for number in range(len(devices)))
@@ -77,6 +76,8 @@ class Client:
             num_partitions=1,
             env_options_overrides=_OPTIONS | level,
         )
+        if _LAPACK.search(artefact):
+            _start_lapack()
         try:
             signature = signature_of(parse(artefact))
             executable = self._client.compile_and_load(artefact, [self._device], options)
@@ -94,6 +95,13 @@ class Client:
     def clock(self) -> float:
         """Seconds of CPU time of this process; of wall time on other devices."""
         return self._clock()
+
+
+@cache
+def _start_lapack() -> None:
+    """What JAX does when it traces a factorization; a program from a file needs it too. Loading SciPy takes a second."""
+    with suppress(ImportError):
+        import_module("jaxlib.cpu._lapack").initialize()
 
 
 class CompiledProgram:
