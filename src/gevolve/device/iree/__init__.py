@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import re
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -28,6 +29,7 @@ from gevolve.device.iree.messages import Compile, Compiled, Ran, Run, Tensor, Wo
 from gevolve.device.iree.process import IreeProcess
 from gevolve.device.xla import Xla
 from gevolve.device.xla.executable import checked
+from gevolve.device.xla.outputs import Outputs
 from gevolve.errors import DeviceError, MissingPackageError, install
 from gevolve.ir.levels import from_comments
 from gevolve.system.confine import DRIVER
@@ -35,12 +37,10 @@ from gevolve.system.confine import DRIVER
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gevolve.device.xla.executable import XlaExecutable
-
 __all__ = ["Iree", "IreeExecutable", "arch_of", "module_of"]
 
-_SAMPLE = 8
-"""One program of so many is computed by the virtual GPU too, and every one that is kept."""
+_SAMPLE = 32
+"""One program of so many is computed by the virtual GPU too, in a search; and every one that is reported."""
 _MOST = 20_000_000
 """Warp instructions of a program that is; what has more would take too long."""
 _ROUNDING = 1e-3
@@ -66,7 +66,7 @@ class Iree(Device):
     def __init__(self, model: str = "") -> None:
         if not installed():
             raise MissingPackageError("iree needs IREE's compiler and runtime", "iree")
-        self._xla = Xla("cpu")
+        self._xla, self._outputs = Xla("cpu"), Outputs()
         real = re.fullmatch(r"cuda(?::(\d{1,4}))?", model)
         self.virtual = real is None
         if real:
@@ -80,7 +80,6 @@ class Iree(Device):
             self.name = f"iree:{self._model}"
             self._process: IreeProcess | None = None
             self._arch = _arch(self._model)
-            self.sketches = self._xla.sketches
         self._evolved: dict[str, dict[str, bytes]] = {}
         self._same: dict[str, bool] = {}
         """Whether edited kernels compute what the graph does, by program."""
@@ -88,6 +87,7 @@ class Iree(Device):
         """How many instructions it took to compute what edited kernels do, by program."""
         self._own_hazards: dict[str, frozenset[tuple[str, str]]] = {}
         """What kernels of a graph do and should not do, as kinds and kernels."""
+        self._sample = 1
         self._times: dict[str, Ran] = {}
         self._kept: dict[str, bytes] = {}
         self._agree: dict[str, bool | None] = {}
@@ -141,27 +141,17 @@ class Iree(Device):
         On a virtual GPU that is XLA. IREE compiles what gives the right outputs, when its time is asked for.
         """
         if self.virtual:
-            self._xla.prepare(parted(artefact)[0], ())
+            self._outputs.prepare(parted(artefact)[0])
         else:
             self.compiled(artefact)
 
-    def prepare_sketch(self, artefact: bytes) -> None:
-        """Let XLA compile in haste what computes the outputs."""
-        self._xla.prepare_sketch(parted(artefact)[0])
-
-    def open_sketch(self, artefact: bytes, limits: Limits) -> XlaExecutable:
-        """The graph as XLA compiles it in haste; edits of kernels are judged by what comes after."""
-        return self._xla.open_sketch(parted(artefact)[0], limits)
-
     def hasten(self) -> None:
-        """No clock times what XLA compiles for a virtual GPU."""
-        if self.virtual:
-            self._xla.hasten()
+        """Let the virtual GPU compute few of the programs that a search tries."""
+        self._sample = _SAMPLE
 
     def keep(self, artefact: bytes) -> None:
         """Never evict this program from the cache."""
         self._kept[_key(artefact)] = artefact
-        self._xla.keep(artefact)
 
     def fingerprint(self, artefact: bytes) -> str:
         """On a card, a hash of IREE's module: its kernels, constants and how they are launched."""
@@ -210,16 +200,15 @@ class Iree(Device):
         if check is not None:
             raise DeviceError(f"{self.name} has no check {check!r}")
         limits = limits or Limits()
-        outputs = self._xla.open(parted(artefact)[0], limits) if self.virtual else None
+        outputs = self._outputs.open(parted(artefact)[0], limits) if self.virtual else None
         return IreeExecutable(self, artefact, limits, outputs)
 
     # --- for its handles -------------------------------------------------------------------------
 
     def arrays(self, artefact: bytes, arguments: Sequence[Any]) -> list[Array]:
         """Arguments with the types of the program."""
-        return [
-            np.asarray(one, order="C") for one in self._xla.checked(parted(artefact)[0], arguments)
-        ]
+        given = self._outputs.checked(parted(artefact)[0], arguments)
+        return [np.asarray(one, order="C") for one in given]
 
     def run(
         self, artefact: bytes, arguments: Sequence[Array], watched: Sequence[str] = ()
@@ -235,14 +224,14 @@ class Iree(Device):
     ) -> list[Array]:
         """What XLA found, unless the virtual GPU is asked as well and finds something else.
 
-        It is asked about a sample; and about all variants of a program that the two do not agree on. Kernels that
+        It is asked about a sample in a search, and about every program that is reported; and about all variants of a program that the two do not agree on. Kernels that
         are edited XLA does not know: the virtual GPU is asked until it has found the same once.
         """
         graph, edits = parted(artefact)
         if edits and (edited := self._work(artefact).evolved):
             return self._of_kernels(artefact, sorted(edited), arguments, found)
         artefact = graph
-        sampled = int(_key(artefact), 16) % _SAMPLE == 0
+        sampled = int(_key(artefact), 16) % self._sample == 0
         if not sampled and all(
             self._agrees(one, arguments) is not False for one in self._kept.values()
         ):
@@ -296,7 +285,7 @@ class Iree(Device):
         if key not in self._agree:
             self._agree[key] = None
             if self.time(artefact, arguments).instructions <= _MOST:
-                found = self._xla.open(artefact)(*arguments)
+                found = self._outputs.open(artefact, Limits())(*arguments)
                 self._agree[key] = all(map(_close, found, self.run(artefact, arguments)[0]))
         return self._agree[key]
 
@@ -379,6 +368,7 @@ def _work(artefact: bytes) -> Work:
     return Work(rewritten(artefact).encode())
 
 
+@lru_cache(16)  # it is asked for at each run, and a program may hold its weights
 def _key(artefact: bytes) -> str:
     return hashlib.sha256(artefact).hexdigest()
 

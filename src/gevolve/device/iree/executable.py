@@ -26,8 +26,10 @@ class IreeExecutable:
         self._artefact = artefact
         self._limits = limits
         self._outputs = outputs
-        self._runs: list[list[Array]] = []
-        """The arguments of runs whose time nobody has asked for."""
+        self._untimed = 0
+        """Runs whose time nobody has asked for."""
+        self._arguments: list[Array] = []
+        """Those of a run; their values have no part in the time."""
         self._used = Usage()
         self._open = True
 
@@ -42,7 +44,7 @@ class IreeExecutable:
             found = self._outputs(*arguments)
             self._used.memory = self._outputs.usage().memory
             arrays = self._device.arrays(self._artefact, arguments)
-            self._runs.append(arrays)
+            self._untimed, self._arguments = self._untimed + 1, arrays
             found = self._device.agreed(self._artefact, arrays, found)
             self._used.remark = self._device.remark(self._artefact)
             return found
@@ -53,14 +55,15 @@ class IreeExecutable:
 
     def usage(self, *, timed: bool = True) -> Usage:
         """What was used so far; time is in cycles of a virtual GPU, in seconds of a real one."""
-        if timed:
-            while self._runs:
-                self._used.time += self._device.time(self._artefact, self._runs.pop()).time
+        if timed and self._untimed:
+            once = self._device.time(self._artefact, self._arguments).time
+            self._used.time += self._untimed * once
+            self._untimed = 0
         return self._used
 
     def close(self) -> None:
         self._open = False
-        self._runs.clear()
+        self._untimed, self._arguments = 0, []
         if self._outputs is not None:
             self._outputs.close()
 

@@ -18,8 +18,10 @@ _ERROR = 2
 """The severity of what makes a module be rejected."""
 _STANDARD = 0
 """The pipeline from a program to a module."""
-_GLOBAL = (b"gevolve", b"--iree-hal-link-executables=false")
-"""Options of the whole process: each kernel stays a module of its own, so that it can be taken out."""
+_GLOBAL = (b"gevolve", b"--iree-hal-link-executables=false", b"--mlir-disable-threading")
+"""Options of the whole process: each kernel stays a module of its own, so that it can be taken out; and there is a process
+for each worker, so threads would only get in each other's way.
+"""
 _PLACE = re.compile(r"^\S+:\d+:\d+: ")
 """Where in a text that nobody sees."""
 _DIAGNOSTIC = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)  # fmt: skip

@@ -103,8 +103,6 @@ class Function(Thing):
     most_dynamic: int = 0
     """Bytes of shared memory that a launch may ask for."""
     carveout: int = -1
-    fingerprint: str = ""
-    """Of its machine code; found when it is first needed."""
 
     @property
     def kernel(self) -> "MachineKernel":

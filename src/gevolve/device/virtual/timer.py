@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from gevolve.device.base import Limits
 from gevolve.device.sim.gpu import SimGpu
-from gevolve.device.sim.machine.fingerprint import fingerprint
 from gevolve.device.sim.machine.program import MachineProgram
 from gevolve.device.sim.timing import Clock, Gpu, Timing
 from gevolve.device.virtual.objects import Function
@@ -68,13 +67,12 @@ class LaunchTimer:
     ) -> Timing:
         program = function.module.program
         assert program is not None
-        code = function.fingerprint = function.fingerprint or fingerprint(function.kernel.source)
         values = [
             int.from_bytes(params[one.offset : one.offset + one.size], "little")
             for one in function.kernel.source.parameters
         ]
         key = Launch(
-            code,
+            program.fingerprint_of(function.name),
             grid,
             block,
             shared,

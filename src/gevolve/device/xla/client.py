@@ -125,7 +125,7 @@ class CompiledProgram:
         clock = self.client.clock
         try:
             began = clock()
-            results = self._executable.execute(buffers)
+            results = self.execute(buffers)
             for result in results:
                 result.block_until_ready()
             spent = clock() - began
@@ -133,6 +133,10 @@ class CompiledProgram:
         except RuntimeError as error:
             line = first_line(error)
             raise Stopped("memory" if "RESOURCE_EXHAUSTED" in line else "crash", line) from None
+
+    def execute(self, buffers: Sequence[Any]) -> list[Any]:
+        """Let the program run; its results are buffers of the device, which may not be there yet."""
+        return self._executable.execute(buffers)
 
     def fingerprint(self) -> str:
         """A hash of the optimized program; "" if this version of JAX cannot print it in full."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gevolve.device.xla.client import Client, CompiledProgram
+    from gevolve.device.xla.pieces import PiecedProgram
     from gevolve.ir.stablehlo.signature import Signature
 
 _memcmp = ctypes.CDLL(None).memcmp
@@ -52,8 +53,10 @@ class Uploads:
 class XlaExecutable:
     """A program that is open on a device."""
 
-    def __init__(self, compiled: CompiledProgram, uploads: Uploads, limits: Limits) -> None:
-        self._compiled: CompiledProgram | None = compiled
+    def __init__(
+        self, compiled: CompiledProgram | PiecedProgram, uploads: Uploads, limits: Limits
+    ) -> None:
+        self._compiled: CompiledProgram | PiecedProgram | None = compiled
         self._uploads = uploads
         self._limits = limits
         self._used = Usage()

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from gevolve.device.sim.machine import cubin
 from gevolve.device.sim.machine.addresses import indirect_addresses
-from gevolve.device.sim.machine.fingerprint import module_fingerprint
+from gevolve.device.sim.machine.fingerprint import fingerprint, module_fingerprint
 from gevolve.device.sim.machine.instruction import RZ, Address, Instruction, Label, Reg
 from gevolve.device.sim.machine.translate.blocks import Block
 from gevolve.device.sim.machine.translate.emit import Site
@@ -65,11 +65,18 @@ class Part:
     kernels: dict[str, MachineKernel]
     _compiled: dict[str, Compiled] = field(default_factory=dict[str, Compiled])
     _code: dict[str, Code] = field(default_factory=dict[str, Code])
+    _fingerprints: dict[str, str] = field(default_factory=dict[str, str])
 
     @cached_property
     def fingerprint(self) -> str:
         """A digest of all that it runs and reads."""
         return module_fingerprint(self.module)
+
+    def fingerprint_of(self, name: str) -> str:
+        """A digest of the machine code of a kernel, which does not depend on names."""
+        if name not in self._fingerprints:
+            self._fingerprints[name] = fingerprint(self.kernels[name].source)
+        return self._fingerprints[name]
 
     def compiled(self, name: str) -> Compiled:
         """Host code of a kernel."""

@@ -59,6 +59,10 @@ class MachineProgram:
             " ".join(part.fingerprint for part in self.parts).encode()
         ).hexdigest()
 
+    def fingerprint_of(self, name: str) -> str:
+        """A digest of the machine code of a kernel."""
+        return self._part(name).fingerprint_of(name)
+
     def compiled(self, name: str) -> Compiled:
         """Host code of a kernel."""
         return self._part(name).compiled(name)
@@ -133,7 +137,7 @@ def load_ptx(ptx: bytes, arch: str) -> MachineProgram:
     return _joined(parts)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=128)
 def _part(text: str, arch: str) -> Part:
     return read_part(assemble(text, arch), parameter_types(text))
 
