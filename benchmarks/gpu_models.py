@@ -80,7 +80,9 @@ def main() -> None:
             found[device].append(pool.submit(judge, patch).result())
             if "VERBOSE" in os.environ:
                 spent, took, one = found[device][-1]
-                stages = {name: round(value, 2) for name, value in one.seconds.items() if value >= 0.01}
+                stages = {
+                    name: round(value, 2) for name, value in one.seconds.items() if value >= 0.01
+                }
                 print(f"{device:10} {spent:6.2f} {took:6.2f} {one.verdict.value:8} {stages} {one.detail[:60]}", flush=True)  # fmt: skip
     for device, pool in pools.items():
         report(device, found[device])

@@ -17,6 +17,7 @@ from gevolve.export.models import vmfb
 from gevolve.ir.llvm import LlvmProgram
 from gevolve.ir.stablehlo import restore
 from gevolve.patch import Patch
+from tests.ir.stablehlo.test_pieces import network
 
 LAYER = """
 module @layer {
@@ -113,6 +114,21 @@ def levels(device, arguments, folder):
     return found
 
 
+def work_of_variants(device):
+    """How much of each variant nobody had before: kernels that IREE compiles, and launches that are timed."""
+    text = network(3)
+    variants = (text, text.replace("maximum %p2", "minimum %p2"), text.replace("maximum %p3", "minimum %p3"))  # fmt: skip
+    arguments = [np.ones((4, 4), np.float32)] * 4
+    found = []
+    for variant in (*variants, text):
+        artefact = device.build(variant)
+        compiled = device.compiled(artefact)
+        found.append(
+            (len(compiled.kernels), compiled.fresh, device.time(artefact, arguments).fresh)
+        )
+    return found
+
+
 def main(folder):
     device = open_device("iree:a100")
     rng = np.random.default_rng(1)
@@ -140,6 +156,7 @@ def main(folder):
         handle(np.ones(64, np.float32))
         loops.append((handle.usage().time, device.time(program, []).launches))
     found["loops"] = loops
+    found["work"] = work_of_variants(device)
     # It computes a constant when it is loaded, and that is computed though the run before was only timed.
     constant = device.build(CONSTANT)
     found["constant"] = device.run(constant, [np.ones(4, np.float32)])[0][0].tolist()

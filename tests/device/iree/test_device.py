@@ -49,6 +49,17 @@ def test_time_is_that_of_the_launches_and_repeats(found):
     assert found["cycles"] + 1800 * len(others) == pytest.approx(found["time"])
 
 
+def test_of_a_variant_only_what_nobody_had_before_is_compiled_and_timed(found):
+    (first, compiled, timed), *others = found["work"]
+    assert compiled == first
+    assert timed <= compiled  # kernels may have the same machine code
+    for count, new, fresh in others[:-1]:
+        assert 0 <= new < count
+        assert fresh <= new
+    assert others[0][1] == 1  # the block that was edited, and none of those that were not
+    assert others[-1] == [first, 0, 0]
+
+
 def test_a_loop_is_launched_as_often_as_it_goes_round(found):
     (three, few), (nine, many) = found["loops"]
     assert few < many

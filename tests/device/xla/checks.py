@@ -8,6 +8,7 @@ import json
 import sys
 import traceback
 from pathlib import Path
+from unittest import mock
 
 import ml_dtypes
 import numpy as np
@@ -15,7 +16,10 @@ import pytest
 
 from gevolve.device.base import Limits, Stopped
 from gevolve.device.xla import Xla
+from gevolve.device.xla.client import Client
+from gevolve.device.xla.outputs import Outputs
 from gevolve.errors import CompileError, DeviceError, LaunchError, SourceError, WorkloadError
+from tests.ir.stablehlo import test_pieces
 
 CHECKS = {}
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -318,6 +322,42 @@ def costs_are_known(device):
     cost = device.cost(device.build(SUM), print, Limits())
     assert cost.terms == {"flops": X.size, "bytes": 3 * X.nbytes}
     assert not cost.additive
+
+
+@check
+def a_program_in_pieces_gives_what_the_whole_does(device):
+    x, *weights = (
+        np.random.default_rng(n).normal(size=(4, 4)).astype(np.float32) for n in range(4)
+    )
+    for text, arguments in (
+        (test_pieces.network(3), (x, *weights)),
+        (test_pieces.network(3, last="r"), (x, *weights)),
+        (test_pieces.LOOP, (x, np.int32(5))),
+    ):
+        artefact = device.build(text)
+        (want,) = device.open(artefact, Limits())(*arguments)
+        handle = Outputs().open(artefact, Limits())
+        (got,) = handle(*arguments)
+        assert np.allclose(got, want, rtol=1e-5)
+        assert handle.usage().memory >= 3 * x.nbytes
+
+
+@check
+def a_variant_has_only_its_own_pieces_compiled(device):
+    outputs, compiled = Outputs(), []
+    whole = Client.compile
+    with mock.patch.object(
+        Client, "compile", lambda *given: compiled.append(given) or whole(*given)
+    ):
+        for text, new in (
+            (test_pieces.network(6), 1),
+            (test_pieces.network(6).replace("maximum %p3", "minimum %p3"), 1),
+            (test_pieces.network(6).replace("maximum %p5", "minimum %p5"), 0),
+            (test_pieces.network(7), 0),
+        ):
+            compiled.clear()
+            outputs.prepare(device.build(text))
+            assert len(compiled) == new
 
 
 @check

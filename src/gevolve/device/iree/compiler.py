@@ -51,6 +51,8 @@ class Module(NamedTuple):
     data: bytes
     kernels: dict[str, Dispatch]
     """By name, in the order of the program."""
+    fresh: int
+    """How many of them were not known before."""
 
 
 class Compiler:
@@ -90,7 +92,7 @@ class Compiler:
             data = back.module()
         for name in missing:
             self._kernels[name] = self._dumped(name, frames[name])
-        made = Module(data, {name: self._kernels[name] for name in names})
+        made = Module(data, {name: self._kernels[name] for name in names}, len(missing))
         for name in names:  # what was used last goes last
             self._kernels[name] = self._kernels.pop(name)
         for name in list(self._kernels)[:-_KEPT]:

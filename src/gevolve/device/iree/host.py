@@ -152,12 +152,17 @@ class VirtualHost(Host):
         return msgspec.json.decode(path.read_bytes(), type=list[Finding])
 
     def _spent(self) -> Ran:
-        cycles, launches, instructions = ctypes.c_double(), ctypes.c_uint64(), ctypes.c_uint64()
+        cycles = ctypes.c_double()
+        launches, fresh, instructions = (ctypes.c_uint64() for _ in range(3))
         read_back = ctypes.c_int()
-        places = (cycles, launches, instructions, read_back)
+        places = (cycles, launches, fresh, instructions, read_back)
         self._call("gevolveSpent", *map(ctypes.byref, places))
         return Ran(
-            cycles.value, launches.value, instructions.value, read_back=bool(read_back.value)
+            cycles.value,
+            launches.value,
+            instructions.value,
+            fresh=fresh.value,
+            read_back=bool(read_back.value),
         )
 
     def _call(self, name: str, *arguments: Any) -> None:

@@ -77,6 +77,8 @@ class Compiled(msgspec.Struct, frozen=True, tag=True):
 
     module: bytes
     kernels: dict[str, Kernel]
+    fresh: int = 0
+    """Kernels that were not known before."""
 
 
 class Ran(msgspec.Struct, frozen=True, tag=True):
@@ -87,6 +89,8 @@ class Ran(msgspec.Struct, frozen=True, tag=True):
     launches: int = 1
     instructions: int = 0
     """Warp instructions, on a virtual GPU."""
+    fresh: int = 0
+    """Launches that nobody had timed before."""
     results: list[Tensor] = []
     kernels: dict[str, KernelCost] = {}
     findings: list[Finding] = []

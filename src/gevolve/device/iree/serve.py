@@ -68,7 +68,7 @@ class Service:
         if isinstance(request, Compile):
             module = self._module(request.work)
             codes = {name: one.code for name, one in module.kernels.items()}
-            return Compiled(module.data, codes)
+            return Compiled(module.data, codes, module.fresh)
         self._host = host = self._host or self._open_host()
         arrays = [one.array() for one in request.arguments]
         return host.run(self._load(host, request.work), arrays, request)
@@ -83,11 +83,13 @@ class Service:
 
     def _module(self, work: Work) -> Module:
         key = _key(work)
-        if key not in self._modules:
-            self._modules[key] = self._compiler.compile(work.program, work.evolved)
-            for old in list(self._modules)[:-_LOADED]:
-                del self._modules[old]
-        return self._modules[key]
+        if key in self._modules:
+            return self._modules[key]
+        made = self._compiler.compile(work.program, work.evolved)
+        self._modules[key] = made._replace(fresh=0)
+        for old in list(self._modules)[:-_LOADED]:
+            del self._modules[old]
+        return made
 
 
 def _key(work: Work) -> str:

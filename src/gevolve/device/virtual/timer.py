@@ -2,17 +2,20 @@
 
 The time of a launch is a function of the machine code, the grid and the block, and what lies in memory
 plays no part in it: the launch is replayed on zeros, with buffers of its own, and finds L2 empty. So it
-does not matter which variant of a program was timed first, or where.
+does not matter which variant of a program was timed first, or where, and a file keeps it for others (`kept`).
 """
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import NamedTuple
 
+import msgspec
+
 from gevolve.device.base import Limits
 from gevolve.device.sim.gpu import SimGpu
 from gevolve.device.sim.machine.program import MachineProgram
 from gevolve.device.sim.timing import Clock, Gpu, Timing
+from gevolve.device.virtual.kept import KeptTimes
 from gevolve.device.virtual.objects import Function
 
 _ALIGN = 256
@@ -32,14 +35,17 @@ class Launch(NamedTuple):
 class LaunchTimer:
     """Knows the times of launches on one GPU."""
 
-    def __init__(self, table: Gpu) -> None:
+    def __init__(self, table: Gpu, kept: KeptTimes | None = None) -> None:
         self._table = table
-        self._known: dict[Launch, Timing] = {}
+        self._kept = kept or KeptTimes(table)
+        self.replayed = 0
+        """Launches of this run that nobody had timed before."""
         self._first: dict[tuple[int, object, object, int], Timing] = {}
 
     def begin(self) -> None:
         """A run of a program begins: of a kernel that it launches often, the first launch is timed."""
         self._first.clear()
+        self.replayed = 0
 
     def timing(
         self,
@@ -78,9 +84,12 @@ class LaunchTimer:
             shared,
             tuple((v in rooms, v % _ALIGN if v in rooms else v) for v in values),
         )
-        if key not in self._known:
-            self._known[key] = self._replayed(program, function, key, values, rooms)
-        return self._known[key]
+        known = self._kept.get(key)
+        if known is None:
+            known = self._replayed(program, function, key, values, rooms)
+            self._kept.put(key, known)
+            self.replayed += 1
+        return msgspec.structs.replace(known, kernel=function.name)  # others may have the same code
 
     def _replayed(
         self,

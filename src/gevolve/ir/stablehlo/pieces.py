@@ -90,7 +90,9 @@ class _Cut:
                 handed[last][value] = None
         for value in (one for gives in handed for one in gives):
             self._numbers[value] = len(self._numbers)
-        parts = [self._piece(group, list(gives)) for group, gives in zip(groups, handed, strict=True)]
+        parts = [
+            self._piece(group, list(gives)) for group, gives in zip(groups, handed, strict=True)
+        ]
         return Pieces(tuple(parts), tuple(self._numbers[value] for value in results))
 
     def _used(self, group: Sequence[Op]) -> dict[Value, None]:

@@ -17,14 +17,19 @@ def begin(gpu: VirtualGpu, dry: int) -> None:
     gpu.begin(dry=bool(dry))
 
 
-@call("gevolveSpent", "DNNI", context=False)
-def spent(gpu: VirtualGpu) -> tuple[float, int, int, int]:
-    """Cycles, launches and instructions since then; whether the host has read what was not computed."""
+@call("gevolveSpent", "DNNNI", context=False)
+def spent(gpu: VirtualGpu) -> tuple[float, int, int, int, int]:
+    """What was done since then.
+
+    Cycles, launches, how many of these nobody had timed before, and instructions; and whether the host has read what
+    was not computed.
+    """
     late, gpu.late = gpu.late, Code.SUCCESS
     if late and not gpu.read_back:
         raise Fault(late)
     instructions = sum(one.instructions for one in gpu.timings)
-    return gpu.cycles(0, gpu.launches), gpu.launches, instructions, int(gpu.read_back)
+    fresh = gpu.timer.replayed if gpu.timer else gpu.launches
+    return gpu.cycles(0, gpu.launches), gpu.launches, fresh, instructions, int(gpu.read_back)
 
 
 @call("gevolveWatch", "t", context=False)
