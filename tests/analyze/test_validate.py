@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 import gevolve
+from gevolve.analyze import validate
 from gevolve.analyze.validate import _distinct
 from gevolve.cli import main
 from gevolve.evaluate.verdict import Evaluation, Verdict
@@ -61,6 +62,25 @@ def test_a_failure_names_the_input_and_the_next_is_tried(folder):
     text = shown(validation(list(found.values())))
     assert "v1 fails on fresh cases: wrong: case " in text
     assert "1 of 3 passed, 1 with a gain." in text
+
+
+def test_the_edit_to_blame_takes_all_along_that_have_it(tmp_path):
+    cheats = [f"save {200 + n} #1; outgrown #2" for n in range(12)]
+    folder = make(tmp_path / "r", "outgrown #2", *cheats, HONEST)
+    found = by_id(gevolve.validate(folder))
+    assert len(found) == 2, "the first cheat, and what is left when its edit is known"
+    assert found["v13"].failed == "large"
+    assert gevolve.summarize(folder).best.id == "v14"
+
+
+def test_what_was_not_tried_on_the_large_case_is_no_gain(tmp_path, monkeypatch):
+    """However few may be tried, the best of those that were is tried there too."""
+    monkeypatch.setattr(validate, "CANDIDATES", 2)
+    cheats = [edits(f"save {200 + n}", f"outgrown {n}") for n in range(4)]
+    folder = make(tmp_path / "r", *cheats, HONEST)
+    found = gevolve.validate(folder)
+    assert [one.failed for one in found] == ["large", "large"]
+    assert gevolve.summarize(folder).best is None
 
 
 def test_each_call_draws_inputs_that_were_never_used(folder):

@@ -65,6 +65,22 @@ def test_a_variant_that_fails_elsewhere_leaves_and_the_next_is_tried():
     assert counted.variants()[-1].id == "v0", "the unedited program is what is left"
 
 
+def test_an_edit_that_fails_alone_takes_all_along_that_have_it():
+    counted = standings()
+    counted.add(5, Patch.parse("delete i1 #1; delete i5 #1"), ok(60.0))
+    counted.add(6, Patch.parse("delete i5 #1"), ok(95.0))
+    counted.add(7, Patch.parse("delete i4 #1; delete i6 #1"), ok(70.0))
+    pair = Patch.parse("delete i1 #1; delete i5 #1")
+    assert counted.alone(pair, "large") == [1, 6]
+    counted.validate(1, "large", ok(8.0))
+    assert counted.alone(pair, "large") == [6]
+    counted.validate(7, "large", WRONG)
+    assert [entry.id for entry in counted.variants()] == ["v2", "v5"], "a pair takes nobody along"
+    counted.validate(6, "large", WRONG)
+    assert [entry.id for entry in counted.variants()] == ["v2", "v1"]
+    assert counted.failures.descendants == 1
+
+
 def test_a_gain_is_one_only_if_all_of_its_interval_is():
     counted = standings()
     counted.measure(1, measured(0.99, 0.97, 1.01, runs=16))

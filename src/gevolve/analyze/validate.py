@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 APART = 0.02
 """Modelled times that differ by less than this share are not measured one by one."""
 CANDIDATES = 64
-"""At most this many variants are tried in one validation."""
+"""At most this many variants are tried in one validation, not counting single edits of those that failed."""
+SUSPECTS = 24
+"""So many edits of a variant that failed are tried alone."""
 
 
 def check_front(session: Session, *, anew: bool = False) -> list[Validation]:
@@ -42,23 +44,43 @@ def check_front(session: Session, *, anew: bool = False) -> list[Validation]:
     `anew` also tries on new fresh cases what was tried on others before.
     """
     found: dict[int, Validation] = {}
-    while len(found) < CANDIDATES and not session.late:
-        tried = found if anew else {*found, *map(parse_id, session.run.findings.intervals)}
+    while not session.late:
+        measured = {*map(parse_id, session.run.findings.intervals)}
+        tried = found if anew else {*found, *measured}
         todo = [id_ for id_ in _shown(session) if id_ not in tried]
-        if todo:
-            rows = [session.run.store.variant(id_) for id_ in todo]
-            found.update((parse_id(one.id), one) for one in check(session, rows))
+        if todo and len(found) < CANDIDATES:
+            checked = check(session, [session.run.store.variant(id_) for id_ in todo])
+            found.update((parse_id(one.id), one) for one in checked)
+            _blame(session, checked)
             continue
-        if "large" not in session.run.workload.splits or not (
-            best := session.standings.unchecked("large")
-        ):
+        if "large" not in session.run.workload.splits:
             break
-        rows = [session.run.store.variant(id_) for id_, _ in best]
+        # However many were tried, none that could be called a gain is left out here.
+        best = [
+            id_ for id_, _ in session.standings.unchecked("large") if id_ in measured or not todo
+        ]
+        if not best:
+            break
+        rows = [session.run.store.variant(id_) for id_ in best]
         _, baseline = _try(session, rows, "large")
         for line in baseline.warnings:
             add_warning(session.run.store, line)
-        found.update((row.id, _validation(session, row)) for row in rows)
+        checked = [_validation(session, row) for row in rows]
+        found.update((parse_id(one.id), one) for one in checked)
+        _blame(session, checked)
     return list(found.values())
+
+
+def _blame(session: Session, checked: Sequence[Validation]) -> None:
+    """Try the single edits of what failed where it failed: with one that fails there, all that has it falls."""
+    for one in checked:
+        if one.failed not in (*session.run.workload.splits, "varied"):
+            continue
+        patch = session.run.store.variant(parse_id(one.id)).patch
+        alone = session.standings.alone(patch, one.failed)[:SUSPECTS]
+        if len(patch) > 1 and alone:
+            rows = [session.run.store.variant(id_) for id_ in alone]
+            _try(session, rows, one.failed)
 
 
 def _shown(session: Session) -> list[int]:

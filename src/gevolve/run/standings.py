@@ -124,14 +124,14 @@ class Standings:
         """Take note of how a variant did on other cases.
 
         One that failed leaves the front, and with it all others that compile to the same code; if
-        that was while the search went on, also all that builds on it.
+        that was while the search went on, or it has a single edit, also all that builds on it.
         """
         self._checks.setdefault(id_, {})[split] = evaluation
         self._doubt(id_, evaluation, split)
         if evaluation.ok:
             return
         gone = self._alive.pop(id_, None)
-        if split in EARLY:
+        if split in EARLY or len(self._admitted.get(id_, ())) == 1:
             self._strike(self._admitted[id_])
         if gone is None:
             return
@@ -182,6 +182,21 @@ class Standings:
         return [
             (id_, one.patch) for id_, one in best.items() if split not in self._checks.get(id_, ())
         ]
+
+    def alone(self, patch: Patch, split: str) -> list[int]:
+        """The variants of one edit of a patch each that do something, if they were not tried on a split yet."""
+        found: list[int] = []
+        for edit in patch:
+            id_ = self._ids.get(str(Patch((edit,))), 0)
+            one = self._alive.get(id_)
+            if one is None or split in self._checks.get(id_, ()):
+                continue
+            if (
+                not one.evaluation.identity
+                or one.evaluation.identity != self.baseline.evaluation.identity
+            ):
+                found.append(id_)
+        return found
 
     def suspects(self, split: str) -> list[tuple[int, Patch]]:
         """The smallest variant that each struck one builds on, of those not tried on a split yet.
