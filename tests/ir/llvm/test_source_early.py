@@ -189,3 +189,26 @@ def test_insertions_keep_the_text_between_them(data):
         except Skipped:
             continue
     assert re.sub("<x>|<y>|<|>", "", changes.result()) == text
+
+
+def test_a_division_of_doubles_goes_by_newtons_method(tmp_path):
+    text = """#define N 3
+__global__ void k(const double *a, double *out, double x)
+{
+    out[0] = (x + N) / a[1] + x / a[2];
+}
+"""
+    path = tmp_path / "k.cu"
+    path.write_text(text)
+    program = load(path)
+    both = Patch(tuple(every(program, "newton")))
+    form = program.source_form(both, text, "k.cu")
+    assert len(both) == 2
+    assert not form.left
+    assert "(x + N) * newton_reciprocal(a[1]) + x * newton_reciprocal(a[2]);" in form.text
+    assert form.text.index("#define") < form.text.index("newton_reciprocal(double x)")
+    path.write_text(form.text)
+    changed, edited = to_ptx(load(path).text), to_ptx(program.apply(both).text)
+    for ptx in (changed, edited):
+        assert ptx.count("rcp.approx.ftz.f64") == 2
+        assert "div.rn.f64" not in ptx

@@ -27,6 +27,7 @@ from gevolve.ir.llvm.hoist import Hoist
 from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.keep import Keep
 from gevolve.ir.llvm.model import Instr
+from gevolve.ir.llvm.newton import Newton
 from gevolve.ir.llvm.pad import Pad
 from gevolve.ir.llvm.parameters import Parameter
 from gevolve.ir.llvm.perforate import Perforate
@@ -275,7 +276,18 @@ EDIT_KINDS = EditKinds(
     LlvmEdit,
     (
         *(Copy, Delete, Move, Replace, Swap, SetOperand),
-        *(Narrow, NoAlias, Invariant, Unroll, Relax, Hardware, Forward, SyncWarp, Registers),
+        *(
+            Narrow,
+            NoAlias,
+            Invariant,
+            Unroll,
+            Relax,
+            Newton,
+            Hardware,
+            Forward,
+            SyncWarp,
+            Registers,
+        ),
         *(Keep, Hoist, Flatten, Pad, Align, Divisor, BlockSize, CompareBits, Parameter, Perforate),
     ),
 )

@@ -36,6 +36,15 @@ _ROOT = """__device__ inline float approximate_sqrt(float x)
 
 """
 """CUDA has no function for it."""
+_NEWTON = """__device__ inline double newton_reciprocal(double x)
+{
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+    r = fma(r, fma(-x, r, 1.0), r);
+    return fma(r, fma(-x, r, 1.0), r);
+}
+
+"""
 _APPROXIMATE = (
     *("expf", "exp2f", "exp10f", "logf", "log2f", "log10f", "powf", "sinf", "cosf", "tanf"),
     "sincosf",
@@ -138,6 +147,17 @@ def reciprocal(source: SourceDraft, instr: str) -> str:
     source.changes.replace((left[1], right[0]), " * ")
     source.changes.wrap(right, f"({one} / ", ")")
     return f"multiply by the reciprocal ({source.line(at)})"
+
+
+def newton(source: SourceDraft, instr: str) -> str:
+    """A division of doubles becomes a product with a reciprocal by Newton's method."""
+    at = source.place(instr)
+    left, right = _quotient(source, at)
+    top = source.top()
+    source.changes.replace((left[1], right[0]), " * ")
+    source.changes.wrap(right, "newton_reciprocal(", ")")
+    source.changes.replace((top, top), _NEWTON)
+    return f"multiply by the reciprocal, by Newton's method ({source.line(at)})"
 
 
 def floats(source: SourceDraft, instrs: list[str]) -> str:
