@@ -4,12 +4,16 @@ What both share is here; `llvm` and `stablehlo` are packages of their own. Each 
 first program in it is loaded, since that takes time, and models need packages that kernels do not.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gevolve.errors import MissingPackageError
-from gevolve.program import Program
+
+if TYPE_CHECKING:
+    from gevolve.program import Program
 
 IrName: TypeAlias = Literal["llvm", "stablehlo"]
 

@@ -1,36 +1,28 @@
-"""GPU kernels in LLVM-IR, as in GEVO: source, program, edits with repair, PTX."""
+"""GPU kernels in LLVM-IR, as in GEVO: source, program, edits with repair, PTX.
 
-from collections.abc import Sequence
-from pathlib import Path
+A name is loaded when it is first used: a process that only compiles need not wait for the rest.
+"""
 
-from gevolve.ir.llvm.edit_kind import LlvmEdit
-from gevolve.ir.llvm.program import LlvmProgram
-from gevolve.ir.llvm.source import read, resolve
-from gevolve.system.limited import limited
+from importlib import import_module
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from gevolve.ir.llvm.edit_kind import LlvmEdit
+    from gevolve.ir.llvm.loading import load, restore
+    from gevolve.ir.llvm.program import LlvmProgram
 
-def load(
-    path: str | Path, *, kernels: Sequence[str] = (), clang_options: Sequence[str] = ()
-) -> LlvmProgram:
-    """Load kernels from a ``.cu``, ``.ll`` or ``.bc`` file.
-
-    Edits stay within the named kernels and the functions that they call; within all if none is
-    named.
-    """
-    path = Path(path)
-
-    def work() -> bytes:
-        text = read(path, clang_options)
-        LlvmProgram(text)
-        return text.encode()
-
-    text = limited(work, str(path)).decode()
-    return LlvmProgram(text, [resolve(text, kernel) for kernel in kernels])
+_HOMES = {
+    "LlvmEdit": "edit_kind",
+    "LlvmProgram": "program",
+    "load": "loading",
+    "restore": "loading",
+}
 
 
-def restore(text: str, *, kernels: Sequence[str] = ()) -> LlvmProgram:
-    """The program that has this text, with the same ids."""
-    return LlvmProgram(text, [resolve(text, kernel) for kernel in kernels])
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 
 __all__ = ["LlvmEdit", "LlvmProgram", "load", "restore"]
