@@ -41,6 +41,21 @@ def test_dead_code_is_gone():
     assert "div" not in to_ptx(module("%dead = sdiv i32 %w, %n\n  %v = add i32 %n, 0"))
 
 
+def test_a_switch_becomes_branches_and_not_a_table(tmp_path):
+    """Threads that jump through a table run apart to the end of it; a table of values is fine."""
+    path = tmp_path / "k.cu"
+    cases = "".join(f"case {n}: sum += in[{n}] * {3 * n + 1};\n" for n in range(12, 0, -1))
+    path.write_text(
+        'extern "C" __global__ void k(const int *in, int *out, int n) {\nint sum = 0;\n'
+        f"switch (n & 15) {{\n{cases}}}\nout[threadIdx.x] = sum;\n}}\n"
+    )
+    text = read(path)
+    assert "\n  switch " in text
+    ptx = to_ptx(text)
+    assert "brx.idx" not in ptx
+    assert ptx.count("setp") >= 4
+
+
 def test_it_is_built_for_the_gpu_it_was_compiled_for():
     attributes = '"target-cpu"="sm_80" "target-features"="+ptx82,+sm_80"'
     body = "%v = call i32 @llvm.nvvm.redux.sync.add(i32 %w, i32 -1)"

@@ -14,7 +14,7 @@ import re
 from collections.abc import Generator
 from contextlib import contextmanager, nullcontext
 from functools import cache, lru_cache
-from typing import Any, cast
+from typing import Any
 
 import llvmlite.binding  # pyright: ignore[reportMissingTypeStubs]
 
@@ -61,6 +61,14 @@ _emitted: dict[tuple[bytes, str, int], str] = {}
 # its operands live until there, and NVIDIA's assembler spills: it sinks by itself what it should.
 _NO_SINKING = ("-instcombine-code-sinking=0", "-disable-machine-sink")
 
+# Threads of a warp that jump through a table run one after the other until the end of the whole switch, and
+# nvcc makes branches of a switch too. Before the optimiser this would cost tables of values as well.
+_SWITCH = "\n  switch "
+_HEADER = re.compile(
+    r"^(define .*?\))( local_unnamed_addr| unnamed_addr)?(?= #\d| !dbg | \{)", re.MULTILINE
+)
+_BY_BRANCHES = r'\1\2 "no-jump-tables"="true"'
+
 # What asks for a loop to be unrolled.
 _HINT = '!"llvm.loop.unroll.'
 
@@ -86,11 +94,18 @@ def unit_to_ptx(text: str, arch: str, version: int) -> str:
     with _optimised(text, arch, version) as (module, machine):
         digest = hashlib.sha256(module.as_bitcode()).digest()
         known = _emitted.pop((digest, arch, version), None)
-        ptx = known or _CALL_NUMBER.sub("", cast("str", machine.emit_assembly(module)))
+        ptx = known or _CALL_NUMBER.sub("", _emit(machine, module, switches=_SWITCH in text))
         _emitted[digest, arch, version] = ptx
         if len(_emitted) > _UNITS:
             del _emitted[next(iter(_emitted))]
         return ptx
+
+
+def _emit(machine: Any, module: Any, *, switches: bool) -> str:
+    if not switches:
+        return machine.emit_assembly(module)
+    with parsed(_HEADER.sub(_BY_BRANCHES, str(module))) as changed:
+        return machine.emit_assembly(changed)
 
 
 def optimise(text: str) -> str:
