@@ -6,7 +6,7 @@ import pytest
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Edit, Patch
 from gevolve.search.individual import Individual
-from gevolve.search.opening import HOPELESS, MOST_JOINED, Opening, joined
+from gevolve.search.opening import ENOUGH, HOPELESS, Opening, joined
 
 START = 100.0
 
@@ -198,11 +198,11 @@ def test_of_a_program_with_an_error_it_joins_as_soon_as_there_is_enough_to_join(
     opening = Opening([patch(n) for n in range(200)], world.judge(Patch()), 8)
     asked = play(opening, world)
     singles = [one for one in asked if len(one) == 1]
-    assert len(singles) == MOST_JOINED
+    assert len(singles) == ENOUGH
     first = asked[len(singles)]
     assert first == patch(0, 1), "the first few together, before each is tried beside the best"
-    assert len(asked) < 2 * MOST_JOINED
-    assert best(opening) == set(range(MOST_JOINED))
+    assert len(asked) < 2 * ENOUGH
+    assert best(opening) == set(range(ENOUGH))
 
 
 def test_kinds_that_only_gain_in_error_are_not_given_up():
@@ -216,7 +216,7 @@ def test_kinds_that_only_gain_in_error_are_not_given_up():
         asked = opening.ask()
         tried += len(asked)
         opening.tell(asked, [Individual(p, start.evaluation, START, 0.09) for p in asked])
-    assert tried == 40
+    assert tried == ENOUGH > HOPELESS
 
 
 def test_a_state_in_the_middle_of_gains_in_error_goes_on_alike():

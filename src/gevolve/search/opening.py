@@ -17,8 +17,8 @@ first the exact winners, then those with an error that the tolerance allows. Wha
 share, so that they come in order of the time that each saves for the error that it costs, not of the time alone.
 
 Where the unedited program has an error itself, as models have, an evaluation is dear, and nearly all that is cheaper is
-within the tolerance. So kinds are tried by how much they save, no more are tried alone once there are as many winners as
-are joined, rounds begin with the second kind, and of the first kind there are a few at a time.
+within the tolerance. So kinds are tried by how much they save, no more are tried alone once there is enough to join,
+rounds begin with the second kind, and in those of the first kind a few are tried at a time.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -32,6 +32,8 @@ from gevolve.search.joining import grouped, joined, kind_of, price
 
 MOST_JOINED = 48
 """Of the winners, this many are joined: each may cost an evaluation in every second round."""
+ENOUGH = 32
+"""Where evaluations are dear, no more are tried alone once so many have paid."""
 FEW = 16
 """Where evaluations are dear, so many of the winners are added alone at a time."""
 HOPELESS = 16
@@ -182,7 +184,7 @@ class Opening:
         }
         drawn = dict.fromkeys(left, 0)
         for _ in range(min(self._size, self._most - self._tried)):
-            if self._error and len(self._winners) >= MOST_JOINED:
+            if self._error and len(self._winners) >= ENOUGH:
                 return
             open_ = [kind for kind in left if drawn[kind] < len(left[kind])]
             if not open_:

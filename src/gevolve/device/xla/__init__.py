@@ -28,6 +28,7 @@ from gevolve.errors import (
     CompileError,
     DeviceError,
     MissingPackageError,
+    SourceError,
     WorkloadError,
     install,
 )
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gevolve.device.xla.client import Client, CompiledProgram
+    from gevolve.device.xla.pieces import PieceCompiler, PiecedProgram
 
 __all__ = ["Xla", "XlaExecutable"]
 
@@ -72,6 +74,8 @@ class Xla(Device):
         self._rates = Rates()
         self._times: WeakKeyDictionary[CompiledProgram, float | None] = WeakKeyDictionary()
         self._hasty = False
+        self._pieces: PieceCompiler | None = None
+        self._pieced: dict[str, PiecedProgram | None] = {}
 
     @classmethod
     def models(cls) -> list[tuple[str, str]]:
@@ -107,17 +111,17 @@ class Xla(Device):
 
     def prepare(self, artefact: bytes, kernels: Sequence[str]) -> None:  # noqa: ARG002  (a program is one)
         """Compile; raises `SourceError` with XLA's message if it fails."""
-        self._get(artefact)
+        self._runnable(artefact)
 
     def prepare_sketch(self, artefact: bytes) -> None:
         """Compile without any optimization of machine code, in a tenth of the time."""
-        key = hashlib.sha256(artefact).hexdigest()
-        if key not in self._compiled and key not in self._sketches:
-            _make_room(self._sketches, set())
-            self._sketches[key] = self._start().compile(artefact, SKETCH)
+        if hashlib.sha256(artefact).hexdigest() not in self._compiled:
+            self._sketch(artefact)
 
     def open_sketch(self, artefact: bytes, limits: Limits) -> XlaExecutable:
-        return XlaExecutable(self._any(artefact), self._uploads, limits)
+        """Open it as it was compiled in haste; or in pieces, which are there as soon and run faster."""
+        program = self._in_pieces(artefact) or self._any(artefact)
+        return XlaExecutable(program, self._uploads, limits)
 
     def keep(self, artefact: bytes) -> None:
         """Never evict this executable from the cache."""
@@ -134,7 +138,7 @@ class Xla(Device):
         limits: Limits,  # noqa: ARG002
     ) -> Cost:
         """XLA's own estimate of one run: ``flops`` and ``bytes`` accessed."""
-        return Cost(self._get(artefact).cost(), additive=False)
+        return Cost(self._any(artefact).cost(), additive=False)
 
     def calibrate(self) -> dict[str, float]:
         """What this machine's CPU can do; of other devices nothing is known."""
@@ -145,7 +149,7 @@ class Xla(Device):
         self._times.clear()
 
     def hasten(self) -> None:
-        """Compile in half of the time, by less optimization of machine code, which no modelled time sees."""
+        """Compile in less time: with less optimization of machine code, and in pieces; no modelled time sees either."""
         self._hasty = self._platform == "cpu"
 
     def modelled(self, artefact: bytes) -> float | None:
@@ -173,16 +177,48 @@ class Xla(Device):
         """Open a program; raises `SourceError` if XLA rejects it."""
         if check is not None:
             raise DeviceError(f"{self.name} has no check {check!r}")
-        return XlaExecutable(self._get(artefact), self._uploads, limits or Limits())
+        return XlaExecutable(self._runnable(artefact), self._uploads, limits or Limits())
 
     def checked(self, artefact: bytes, arguments: Sequence[Any]) -> list[Array]:
         """Arguments as arrays of the program's types; raises `LaunchError` if one is not."""
-        return checked(self._get(artefact).signature, arguments)
+        return checked(self._runnable(artefact).signature, arguments)
 
     def _any(self, artefact: bytes) -> CompiledProgram:
         """The program, however it was compiled: what XLA's optimizer makes of it is the same."""
         key = hashlib.sha256(artefact).hexdigest()
-        return self._sketches.get(key) or self._get(artefact)
+        if key in self._sketches or self._in_pieces(artefact):
+            return self._sketch(artefact)
+        return self._get(artefact)
+
+    def _sketch(self, artefact: bytes) -> CompiledProgram:
+        key = hashlib.sha256(artefact).hexdigest()
+        if key not in self._sketches:
+            _make_room(self._sketches, set())
+            self._sketches[key] = self._start().compile(artefact, SKETCH)
+        return self._sketches[key]
+
+    def _runnable(self, artefact: bytes) -> CompiledProgram | PiecedProgram:
+        return self._in_pieces(artefact) or self._get(artefact)
+
+    def _in_pieces(self, artefact: bytes) -> PiecedProgram | None:
+        """The program in pieces, in haste, if it has several, and no clock has to time it."""
+        if not self._hasty:
+            return None
+        key = hashlib.sha256(artefact).hexdigest()
+        if key not in self._pieced:
+            _make_room(self._pieced, self._kept)
+            self._pieced[key] = self._cut(artefact)
+        return self._pieced[key]
+
+    def _cut(self, artefact: bytes) -> PiecedProgram | None:
+        from gevolve.device.xla.pieces import PieceCompiler  # noqa: PLC0415  (JAX loads when it is needed)
+
+        self._pieces = self._pieces or PieceCompiler(self._start())
+        try:
+            found = self._pieces.pieced(artefact, SOON)
+        except SourceError:  # the whole may do, or tells why not
+            return None
+        return found if found and self._time_of(self._sketch(artefact)) is not None else None
 
     def _get(self, artefact: bytes) -> CompiledProgram:
         key = hashlib.sha256(artefact).hexdigest()
@@ -203,7 +239,7 @@ class Xla(Device):
         return self._client
 
 
-def _make_room(cache: dict[str, CompiledProgram], kept: set[str]) -> None:
+def _make_room(cache: dict[str, Any], kept: set[str]) -> None:
     """Forget the oldest program if there are many."""
     evictable = [old for old in cache if old not in kept]
     for old in evictable[: max(0, len(evictable) - _CACHE_SIZE + 1)]:

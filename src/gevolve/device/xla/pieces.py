@@ -36,9 +36,13 @@ class PieceCompiler:
 
     def compile(self, artefact: bytes, level: Level) -> CompiledProgram | PiecedProgram:
         """A program, as pieces if it has several; raises `SourceError` if XLA rejects one."""
+        return self.pieced(artefact, level) or self._client.compile(artefact, level)
+
+    def pieced(self, artefact: bytes, level: Level) -> PiecedProgram | None:
+        """A program as pieces; None if it has one only. Raises `SourceError` if XLA rejects a piece."""
         pieces = pieces_of(artefact)
         if pieces is None:
-            return self._client.compile(artefact, level)
+            return None
         parts = [self._piece(one.artefact, level) for one in pieces.parts]
         for old in list(self._known)[:-_KEPT]:
             del self._known[old]
