@@ -40,6 +40,11 @@ class Edit:
         """What it does, wherever it does it: its kind, and those of its words that are no ids."""
         return " ".join((self.kind, *(word for word in self.args if not _PLACE.fullmatch(word))))
 
+    @property
+    def form(self) -> str:
+        """Its kind, and those of its words that say how rather than where or how much: ``hoist branch``."""
+        return " ".join((self.kind, *filter(str.isalpha, self.args)))
+
     @classmethod
     @lru_cache(maxsize=1 << 16)  # the variants of a run share most of their edits
     def parse(cls, text: str) -> Self:

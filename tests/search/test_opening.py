@@ -71,30 +71,40 @@ def test_leaves_out_what_clashes():
     assert best(opening) == {0, 2, 3}
 
 
+def tried_alone(opening, time):
+    """All that an opening tries alone where everything passes; `time` gives the time of an edit."""
+    tried = []
+    while opening._stage == "single":
+        asked = opening.ask()
+        tried += asked
+        one = Evaluation(verdict=Verdict.OK, time=1.0, error=0.0)
+        opening.tell(asked, [Individual(p, one, time(p[0]), 0) for p in asked])
+    return tried
+
+
 def test_kinds_that_pay_come_first_and_hopeless_ones_are_given_up():
     def one(kind, n):
         return Patch((Edit(kind, (str(n),), 1),))
 
     patches = [one(kind, n) for n in range(40) for kind in ("bad", "good")]
     opening = Opening(patches, unedited(), 8, 70)
-    tried = []
-    while opening._stage == "single":
-        asked = opening.ask()
-        tried += asked
-        time = {"good": START - 1, "bad": START}
-        opening.tell(
-            asked,
-            [
-                Individual(
-                    p, Evaluation(verdict=Verdict.OK, time=1.0, error=0.0), time[p[0].kind], 0
-                )
-                for p in asked
-            ],
-        )
+    tried = tried_alone(opening, lambda edit: START - (edit.kind == "good"))
     kinds = [p[0].kind for p in tried]
     assert kinds.count("good") == 40
     assert HOPELESS <= kinds.count("bad") < HOPELESS + 8
     assert kinds[8:30].count("good") > 2 * kinds[8:30].count("bad")
+
+
+def test_forms_of_one_kind_are_given_up_one_by_one():
+    def one(form, n):
+        return Patch((Edit("hoist", (f"i{n}", form), 1),))
+
+    patches = [one(form, n) for form in ("loop", "branch") for n in range(30)]
+    opening = Opening(patches, unedited(), 8, 50)
+    tried = tried_alone(opening, lambda edit: START - (edit.form == "hoist branch"))
+    forms = [p[0].form for p in tried]
+    assert forms.count("hoist branch") == 30
+    assert HOPELESS <= forms.count("hoist loop") < HOPELESS + 8
 
 
 def test_one_that_clashes_with_all_others_does_not_keep_them_apart():

@@ -11,8 +11,8 @@ _LEAST = 1e-12
 
 
 def kind_of(patch: Patch) -> str:
-    """The kind of a patch's edits; bundles of a kind are one of their own."""
-    return patch[0].kind if len(patch) == 1 else f"{len(patch)} {patch[0].kind}"
+    """The form of a patch's edits, for forms of one kind pay differently; bundles of a form are one of their own."""
+    return patch[0].form if len(patch) == 1 else f"{len(patch)} {patch[0].form}"
 
 
 def joined(*patches: Patch) -> Patch:
