@@ -195,3 +195,21 @@ def test_of_modelled_times_that_are_close_only_the_most_accurate_is_measured():
     assert chosen(modelled=True) == [3, 4, 5]
     standings.measure(5, Interval(value=0.51, low=0.5, high=0.52, runs=9))  # that is the clock's
     assert chosen(modelled=True) == [3, 5]
+
+
+@pytest.mark.parametrize(
+    ("front", "expected"),
+    [
+        ({}, ""),
+        ({"a": 0.5}, "a"),
+        ({"a": 0.5, "b": 0.7, "c": 0.9, "d": 1.0, "e": 1.1, "f": 1.2}, "adbfce"),
+        ({"a": 1.1, "b": 1.2, "c": 1.3}, "acb"),  # a front of nothing but slower ones
+    ],
+)
+def test_the_fastest_and_the_most_accurate_that_is_no_slower_are_checked_first(front, expected):
+    assert validate._by_worth([*front], lambda name: front[name] <= 1) == list(expected)
+
+
+def test_of_times_that_a_clock_cannot_tell_apart_none_hides_what_is_no_slower():
+    front = [(0.5, 1), (0.505, 2), (0.8, 3), (0.995, 4), (1.0, 5), (1.003, 6), (1.01, 7)]
+    assert validate._told_apart(front, 1.0) == [2, 3, 5, 7]

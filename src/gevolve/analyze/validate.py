@@ -86,23 +86,35 @@ def _blame(session: Session, checked: Sequence[Validation]) -> None:
 def _shown(session: Session) -> list[int]:
     """What is to be checked of the front, and the minimal patches that stand for some of it in every view.
 
-    Where it takes long, time may run out: the fastest comes first, then the one with the least error,
-    and so on from both ends.
+    Where it takes long, time may run out: the fastest comes first, then the one with the least error of those that
+    take no more time than the unedited program, and then the others from both ends.
     """
     smaller = session.run.findings.minimized
-    left = deque(map(format_id, _distinct(session)))
-    front: list[str] = []
-    while left:
-        front.append(left.pop() if len(front) % 2 else left.popleft())
+    times = {format_id(id_): one.time for id_, one in session.standings.front}
+    front = _by_worth(
+        list(map(format_id, _distinct(session))),
+        lambda name: times[name] <= session.standings.baseline.time,
+    )
     names = [name for id_ in front for name in (id_, smaller[id_].id if id_ in smaller else id_)]
     return [parse_id(name) for name in dict.fromkeys(names)]
+
+
+def _by_worth(front: Sequence[str], no_slower: Callable[[str], bool]) -> list[str]:
+    """A front that is given fastest first, the best of both objectives first."""
+    accurate = [name for name in front if no_slower(name)][-1:]
+    found = list(dict.fromkeys([*front[:1], *accurate]))
+    left = deque(name for name in front if name not in found)
+    while left:
+        found.append(left.pop() if len(found) % 2 else left.popleft())
+    return found
 
 
 def _distinct(session: Session) -> list[int]:
     """The members of the front within the tolerance, fastest first.
 
     Where times are modelled, a clock has to measure each of them. Of those that it could hardly tell apart
-    only the one with the least error is; the others stay candidates.
+    only the one with the least error is; the others stay candidates. What takes no more time than the unedited program
+    is told apart from what takes more.
     """
     standings = session.standings
     members = [
@@ -112,11 +124,18 @@ def _distinct(session: Session) -> list[int]:
     ]
     if not session.evaluator.prepare("search").modelled:
         return [id_ for id_, _ in members]
-    chosen: list[tuple[float, int]] = []
     by_time = sorted((one.evaluation.time or 0.0, -one.error, id_) for id_, one in members)
-    for time, _, id_ in by_time:
-        if chosen and time <= (1 + APART) * chosen[-1][0]:
-            chosen[-1] = (chosen[-1][0], id_)  # of a front, the slower has less error
+    times = [(time, id_) for time, _, id_ in by_time]
+    return _told_apart(times, standings.baseline.evaluation.time or 0.0)
+
+
+def _told_apart(front: Sequence[tuple[float, int]], unedited: float) -> list[int]:
+    """Of a front, by time, those that a clock can tell apart; of others the slowest, which has the least error."""
+    chosen: list[tuple[float, int]] = []
+    for time, id_ in front:
+        near = bool(chosen) and time <= (1 + APART) * chosen[-1][0]
+        if near and (chosen[-1][0] <= unedited) is (time <= unedited):
+            chosen[-1] = (chosen[-1][0], id_)
         else:
             chosen.append((time, id_))
     return [id_ for _, id_ in chosen]
