@@ -14,7 +14,7 @@ import re
 from collections.abc import Generator
 from contextlib import contextmanager, nullcontext
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, cast
 
 import llvmlite.binding  # pyright: ignore[reportMissingTypeStubs]
 
@@ -62,10 +62,10 @@ _emitted: dict[tuple[bytes, str, int], str] = {}
 _NO_SINKING = ("-instcombine-code-sinking=0", "-disable-machine-sink")
 
 # Threads of a warp that jump through a table run one after the other until the end of the whole switch, and
-# nvcc makes branches of a switch too. Before the optimiser this would cost tables of values as well.
-_SWITCH = "\n  switch "
-_HEADER = re.compile(
-    r"^(define .*?\))( local_unnamed_addr| unnamed_addr)?(?= #\d| !dbg | \{)", re.MULTILINE
+# nvcc makes branches of a switch too. Tables of values clang has made before.
+_SWITCHES = re.compile(
+    r"^(define [^\n]*?\))( local_unnamed_addr| unnamed_addr)?(?=(?: #\d| !dbg | \{)[^\n]*\n(?:(?!\}\n).*\n)*?  switch )",
+    re.MULTILINE,
 )
 _BY_BRANCHES = r'\1\2 "no-jump-tables"="true"'
 
@@ -94,18 +94,11 @@ def unit_to_ptx(text: str, arch: str, version: int) -> str:
     with _optimised(text, arch, version) as (module, machine):
         digest = hashlib.sha256(module.as_bitcode()).digest()
         known = _emitted.pop((digest, arch, version), None)
-        ptx = known or _CALL_NUMBER.sub("", _emit(machine, module, switches=_SWITCH in text))
+        ptx = known or _CALL_NUMBER.sub("", cast("str", machine.emit_assembly(module)))
         _emitted[digest, arch, version] = ptx
         if len(_emitted) > _UNITS:
             del _emitted[next(iter(_emitted))]
         return ptx
-
-
-def _emit(machine: Any, module: Any, *, switches: bool) -> str:
-    if not switches:
-        return machine.emit_assembly(module)
-    with parsed(_HEADER.sub(_BY_BRANCHES, str(module))) as changed:
-        return machine.emit_assembly(changed)
 
 
 def optimise(text: str) -> str:
@@ -121,7 +114,7 @@ def _optimised(text: str, arch: str, version: int) -> Generator[tuple[Any, Any]]
         raise CompileError(f"LLVM makes no PTX for {arch}; choose one of {', '.join(ARCHS)}")
     _set_options()
     try:
-        with parsed(text) as module:
+        with parsed(_by_branches(text)) as module:
             machine = _machine(arch, max(version, ARCHS[arch]))
             builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(3))
             passes = builder.getModulePassManager()
@@ -169,6 +162,11 @@ def target(text: str) -> str:
 def ptx_version(text: str) -> int:
     """The version of PTX that a module was compiled for."""
     return max((int(found) for found in _TARGET_PTX.findall(text)), default=_PTX)
+
+
+def _by_branches(text: str) -> str:
+    """The module with branches to come in the place of jump tables, where a function has a switch."""
+    return _SWITCHES.sub(_BY_BRANCHES, text) if "\n  switch " in text else text
 
 
 def terse(text: str) -> str:
