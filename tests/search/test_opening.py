@@ -307,6 +307,15 @@ def test_a_group_that_gains_next_to_nothing_is_left_out(saved, taken):
     assert {e.args[0] for e in opening._best[1]} == taken
 
 
+def test_what_pays_beside_the_best_is_found_though_its_group_does_not():
+    """An edit does nothing alone and much beside the best; the others that do the same cost more than that."""
+    patches = [*action("a", "i0"), *action("b", "i1", "i2", "i3", "i4")]
+    world = Places({0: 4, 1: -20, 2: 0, 3: -20, 4: -20}, [{0, 2}])
+    opening = Opening(patches, unedited(), 8)
+    play(opening, world)
+    assert {e.args[0] for e in opening._best[1]} == {"i0", "i2"}
+
+
 def test_groups_leave_out_what_has_an_error():
     patches = action("a", "i0", "i1", "i2")
     world = Places({0: 0, 1: 0, 2: 0}, [{0, 1}], errors={2: 0.1})

@@ -9,7 +9,8 @@ what follows it, not all.
 
 Many edits pay only in company: two quotients by one divisor are worth a reciprocal once the compiler sees that the
 divisors are one. So all edits that do the same at different places, and were harmless alone, are then added to the
-best together, each such group at once; and all over again as long as that pays.
+best together, each such group at once; and all over again as long as that pays. Then those that are left are added to
+it one by one, for what was hidden behind a barrier or a test may be what is waited for when that is gone.
 
 Both objectives pay. What has less error than the unedited program, as a training may have, is joined for the least
 error: first what takes no more time, then what takes a little. Then what is faster is joined for the least time:
@@ -39,21 +40,24 @@ FEW = 16
 HOPELESS = 16
 """A kind is given up when so many of it were tried and none paid."""
 WORTH = 0.998
-"""A group has many edits, each of which may round or be false elsewhere: it must bring the time below this part."""
+"""What did nothing alone may round or be false elsewhere: added to the best it must bring the time below this part."""
 AGAIN = 0.99
 """Groups are added once more if they brought the time below this part of what it was."""
 DEAR = 1.25
 """What has less error is joined if it takes no more than this many times the unedited program's time."""
-Stage = Literal["single", "better", "dearer", "exact", "together", "loose", "over"]
+Stage = Literal["single", "better", "dearer", "exact", "together", "beside", "loose", "over"]
 _NEXT: dict[Stage, Stage] = {
     "single": "better",
     "better": "dearer",
     "dearer": "exact",
     "exact": "together",
-    "together": "loose",
+    "together": "beside",
+    "beside": "loose",
     "loose": "over",
 }
-_EXACT: tuple[Stage, ...] = ("exact", "together")
+_COMPANY: tuple[Stage, ...] = ("together", "beside")
+"""Stages that add what may have done nothing alone."""
+_EXACT: tuple[Stage, ...] = ("exact", *_COMPANY)
 """Stages that take nothing with an error."""
 
 
@@ -219,7 +223,7 @@ class Opening:
     def _keep(self, good: Sequence[Individual]) -> None:
         """Go on from the best of a round."""
         reached, best = self._best
-        enough = WORTH * reached if self._stage == "together" else reached
+        enough = WORTH * reached if self._stage in _COMPANY else reached
         gains = {
             frozenset(one.patch): one
             for one in good
@@ -257,7 +261,7 @@ class Opening:
                 continue
             again = self._stage == "together" and self._best[0] < AGAIN * self._start
             self._stage = self._stage if again else _NEXT[self._stage]
-            self._alone = not self._error or self._stage == "together"
+            self._alone = not self._error or self._stage in _COMPANY
             if self._stage in ("better", "exact"):  # with another objective
                 self._start_over()
             self._pool = self._fresh_pool() if not self.over else []
@@ -267,6 +271,8 @@ class Opening:
         if self._stage == "together":
             self._start = self._best[0]
             return grouped(self._harmless)
+        if self._stage == "beside":
+            return self._beside()
         unedited = self._unedited, self._error
         order = sorted(
             (winner for winner in self._winners if self._belongs(*winner[:2])),
@@ -276,6 +282,12 @@ class Opening:
             time, error, patch = order[0]
             self._best, self._spent = (self._value(time, error), patch), error
         return [patch for *_, patch in order][:MOST_JOINED]
+
+    def _beside(self) -> list[Patch]:
+        """Harmless edits that the best has not, those of the forms first that have paid most often."""
+        has = frozenset(self._best[1])
+        left = [patch for patch in self._harmless if not has >= frozenset(patch)]
+        return sorted(left, key=lambda patch: -self._promise(kind_of(patch), 0))[:MOST_JOINED]
 
     def _belongs(self, time: float, error: float) -> bool:
         """Whether a winner is joined in this stage."""
