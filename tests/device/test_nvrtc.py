@@ -132,6 +132,41 @@ def test_lines_keep_their_numbers():
         assert stays in left
 
 
+def test_host_code_of_headers_beside_the_source_is_left_out_too(tmp_path):
+    (tmp_path / "more.h").write_text(
+        "#define N 3\nint order(int *a) { qsort(a, 9, 4, nullptr); return 1; }\n"
+    )
+    (tmp_path / "reference.h").write_text('#include "more.h"\nvoid fill(int *a) { order(a); }\n')
+    path = tmp_path / "k.cu"
+    path.write_text(
+        '#include "reference.h"\nextern "C" __global__ void k(int *a) { *a = N; }\n'
+        "int main() { int a[9]; fill(a); k<<<1, 1>>>(a); }\n"
+    )
+    built = nvrtc.compile_cuda(path, (), "sm_75").ptx.decode()
+    assert ".entry k(" in built
+    assert "order" not in built
+
+
+def test_limits_of_types_are_known_without_their_header(tmp_path):
+    path = tmp_path / "limits.cu"
+    path.write_text("""#include <algorithm>
+extern "C" __global__ void k(float *a, int *b, double *c) {
+  a[0] = std::numeric_limits<float>::max(); a[1] = std::numeric_limits<float>::infinity();
+  a[2] = std::numeric_limits<float>::epsilon(); a[3] = std::numeric_limits<float>::quiet_NaN();
+  b[0] = std::numeric_limits<int>::min(); c[0] = std::numeric_limits<double>::lowest();
+}
+""")
+
+    def check(gpu):
+        a, b, c = gpu.empty(4), gpu.empty(1, np.int32), gpu.empty(1, np.float64)
+        gpu.launch("k", 1, 1, a, b, c)
+        f, i, d = np.finfo(np.float32), np.iinfo(np.int32), np.finfo(np.float64)
+        np.testing.assert_array_equal(a.get(), np.array([f.max, np.inf, f.eps, np.nan], np.float32))
+        assert (b.get()[0], c.get()[0]) == (i.min, d.min)
+
+    run(nvrtc.compile_cuda(path, (), "sm_75").ptx, check)
+
+
 def test_options_of_clang_become_those_of_nvrtc():
     options = ("-DA=1", "-D", "B", "-Iinc", "-ffast-math", "-ffp-contract=off", "-O2", "-Wall")
     assert nvrtc.translated(options, Path("/src")) == [

@@ -10,10 +10,11 @@ NVRTC comes with the extra ``cuda``. It compiles device code alone and has no he
 import ctypes
 import re
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from gevolve.device import nvidia
@@ -32,6 +33,7 @@ _SAME = {
     "-fgpu-flush-denormals-to-zero": "--ftz=true",
     "-fcuda-flush-denormals-to-zero": "--ftz=true",
 }
+_INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _MISSING = "cannot open source file"
 _HOST = "host function"
 _FIRST_ERROR = re.compile(r"^(.*?)\((\d+)\): (?:catastrophic )?error: (.*)$", re.MULTILINE)
@@ -79,13 +81,31 @@ def compile_cuda(
         given.append("-default-device")
         later, ptx = _compile(library, text, path.name, given, instances)
         log = later if _HOST in log else log
+    beside: dict[str, str] = {}
+    if ptx is None:
+        beside = _beside(text.decode(errors="replace"), path.parent)
+        later, ptx = _compile(library, text, path.name, given, instances, beside)
+        log = later if _HOST in log else log
     if ptx is None and _MISSING in log:
         folder = _bundled()
         more = [f"-I{folder}", f"-I{folder}/cccl"]
-        log, ptx = _compile(library, text, path.name, [*given, *more], instances)
+        log, ptx = _compile(library, text, path.name, [*given, *more], instances, beside)
     if ptx is None:
         raise CompileError(f"NVRTC {version()} does not compile {path.name}: {_complaint(log)}")
     return Built(ptx.rstrip(b"\0"), arch, version())
+
+
+def _beside(text: str, folder: Path) -> dict[str, str]:
+    """The headers beside a source that it includes, and those that they do, without their host code."""
+    found: dict[str, str] = {}
+    left = [text]
+    while left:
+        for name in _INCLUDED.findall(left.pop()):
+            path = folder / name
+            if name not in found and path.is_file():
+                found[name] = without_host(path.read_text(errors="replace"))
+                left.append(found[name])
+    return found
 
 
 def translated(options: Sequence[str], folder: Path) -> list[str]:
@@ -112,18 +132,23 @@ def version() -> str:
 
 
 def _compile(
-    library: Any, text: bytes, name: str, options: Sequence[str], instances: Sequence[str]
+    library: Any,
+    text: bytes,
+    name: str,
+    options: Sequence[str],
+    instances: Sequence[str],
+    beside: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[str, bytes | None]:
     """The compiler's log and the PTX, or None in its place."""
-    names, texts = HEADERS.keys(), HEADERS.values()
+    headers = {**HEADERS, **beside}
     program = ctypes.c_void_p()
     made = library.nvrtcCreateProgram(
         ctypes.byref(program),
         text,
         name.encode(),
-        len(HEADERS),
-        _strings(texts),
-        _strings(names),
+        len(headers),
+        _strings(headers.values()),
+        _strings(headers),
     )
     if made:
         raise CompileError(f"NVRTC {version()} takes no program {name}: error {made}")

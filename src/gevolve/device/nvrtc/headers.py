@@ -87,7 +87,46 @@ _CMATH = (
     + "".join(f"using ::{name};\n" for name in "".join(_MATHS).split())
     + "}\n"
 )
+_NUMERIC = (
+    "#pragma once\nnamespace std {\ntemplate <class T> struct numeric_limits;\n"
+    + "".join(
+        f"template <> struct numeric_limits<{kind}> {{\n"
+        + "".join(
+            f"static __device__ {'' if '_as_' in value else 'constexpr '}{kind} {name}() {{ return {value}; }}\n"
+            for name, value in values.items()
+        )
+        + "};\n"
+        for kind, values in {
+            "int": {"min": "-2147483647 - 1", "lowest": "-2147483647 - 1", "max": "2147483647"},
+            "unsigned": {"min": "0", "lowest": "0", "max": "4294967295u"},
+            "long long": {
+                "min": "-9223372036854775807ll - 1",
+                "lowest": "-9223372036854775807ll - 1",
+                "max": "9223372036854775807ll",
+            },
+            "unsigned long long": {"min": "0", "lowest": "0", "max": "18446744073709551615ull"},
+            "float": {
+                "min": "1.175494351e-38f",
+                "lowest": "-3.402823466e+38f",
+                "max": "3.402823466e+38f",
+                "epsilon": "1.192092896e-07f",
+                "infinity": "__int_as_float(0x7f800000)",
+                "quiet_NaN": "__int_as_float(0x7fffffff)",
+            },
+            "double": {
+                "min": "2.2250738585072014e-308",
+                "lowest": "-1.7976931348623157e+308",
+                "max": "1.7976931348623157e+308",
+                "epsilon": "2.2204460492503131e-16",
+                "infinity": "__longlong_as_double(0x7ff0000000000000ll)",
+                "quiet_NaN": "__longlong_as_double(0x7fffffffffffffffll)",
+            },
+        }.items()
+    )
+    + "}\n"
+)
 _ALGORITHM = """#pragma once
+#include <limits>
 namespace std {
 template <class T> __device__ constexpr const T &min(const T &a, const T &b) { return b < a ? b : a; }
 template <class T> __device__ constexpr const T &max(const T &a, const T &b) { return a < b ? b : a; }
@@ -112,6 +151,7 @@ HEADERS: Mapping[str, str] = {
     **dict.fromkeys(("float.h", "cfloat"), _FLOATS),
     **dict.fromkeys(("stdint.h", "cstdint", "inttypes.h", "cinttypes"), _INTEGERS),
     "getopt.h": _GETOPT,
+    "limits": _NUMERIC,
     "math.h": _MATH,
     "cmath": _CMATH,
     **dict.fromkeys(("algorithm", "utility"), _ALGORITHM),
