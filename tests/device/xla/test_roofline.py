@@ -117,3 +117,33 @@ def test_one_slip_of_the_clock_does_not_decide():
     found = [compare(clock, clock, Precision(0.0, 30, 30, 1e9)).value for _ in range(20)]
     assert np.std(found) < 0.02
     assert 0.97 < min(found) <= max(found) < 1.03
+
+
+def convolution(inputs, outputs, *, fused=False, groups=1):
+    """The modelled time of a convolution of 3 x 3 places on 14 x 14."""
+    kernel = f"f32[3,3,{inputs // groups},{outputs}]{{3,2,1,0}}"
+    image, made = (f"f32[4,14,14,{n}]{{3,2,1,0}}" for n in (inputs, outputs))
+    grouped = f", feature_group_count={groups}" if groups > 1 else ""
+    product = (
+        f"{made} convolution(%x, %w), window={{size=3x3 pad=1_1x1_1}}, dim_labels=b01f_01io->b01f"
+    )
+    inner = f"  %x = {image} parameter(0)\n  %w = {kernel} parameter(1)\n  ROOT %c = {product}{grouped}\n"
+    entry = "ENTRY %main (x: f32[], w: f32[]) -> f32[] {\n"
+    if not fused:
+        return Roofline(f"HloModule main\n\n{entry}{inner}}}\n", Rates()).seconds
+    called = f"{made} fusion(%x, %w), kind=kCustom, calls=%body"
+    outer = inner.replace(f"{product}{grouped}", called)
+    body = "%body (x: f32[], w: f32[]) -> f32[] {\n"
+    return Roofline(f"HloModule main\n\n{body}{inner}}}\n\n{entry}{outer}}}\n", Rates()).seconds
+
+
+def test_a_convolution_pays_for_the_places_of_its_window_whatever_channels_it_has():
+    assert convolution(16, 16) < 4 * convolution(1, 16)  # of 16 times the products
+    assert convolution(64, 64) > 8 * convolution(16, 16)  # where products are what takes time
+    assert convolution(4, 16, fused=True) < 0.5 * convolution(4, 16)  # a library does it
+
+
+def test_a_grouped_convolution_pays_for_each_product():
+    products, others = 32 * 9, 32 * 32 * 9
+    each = convolution(32, 32, groups=32) / products
+    assert each > 20 * convolution(32, 32) / others

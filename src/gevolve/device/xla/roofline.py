@@ -103,6 +103,16 @@ _MOVES = frozenset(
 _SCATTERED = frozenset({"gather", "scatter", "sort", "select-and-scatter", "dynamic-update-slice"})
 _LANES = 8
 """A row shorter than this is done one by one."""
+_CALL = 60
+"""A convolution outside of a fusion is started in so many times what another instruction is, ..."""
+_TAP = 8
+"""... and takes so many times a single element to fetch the channels at one place of its window."""
+_GROUPED = 12
+"""A grouped convolution does its products one by one, each in so many times a single element."""
+_POOLED = 2
+"""An element of the window of a pooling takes so many times a single one."""
+_LIBRARY = 1.1
+"""A convolution takes so many times what a matrix product of as many operations does."""
 
 
 class UnknownTripsError(Exception):
@@ -158,7 +168,7 @@ class Roofline:
         work = 0.0
         for needed, inner in _demand(body, root, whole=bool(products)):
             if inner.opcode not in FREE and inner.opcode not in _MOVES:
-                work += self._work(body, inner, needed)
+                work += self._work(body, inner, needed, fused=True)
         moved = root.shape.count if root.opcode != "tuple" else one.bytes / 4
         width = min((shape.inner for shape in one.shapes), default=1)
         work += moved * self._per_element(width, body)
@@ -172,17 +182,19 @@ class Roofline:
         )
         return rates.single if scattered or width < _LANES else rates.element
 
-    def _work(self, inside: Computation, one: Instruction, count: float) -> float:
+    def _work(
+        self, inside: Computation, one: Instruction, count: float, *, fused: bool = False
+    ) -> float:
         """Seconds of arithmetic of an instruction that gives so many elements."""
         rates = self._rates
         if one.opcode == "dot":
             return count * self._product(inside, one)
         if one.opcode == "convolution":
-            return count * self._window(inside, one)
+            return count * self._window(inside, one, fused=fused)
         if one.opcode == "reduce":
             return self._reduction(inside, one) * count / max(1, one.shape.count)
         if one.opcode in ("reduce-window", "select-and-scatter"):
-            return count * _window_size(one) * rates.single / 2
+            return count * _window_size(one) * rates.single * _POOLED
         if one.opcode == "sort":
             length = max((shape.count for shape in one.shapes), default=1)
             return count * math.log2(length + 2) * rates.single * 4
@@ -209,14 +221,25 @@ class Roofline:
         depth = math.prod(left.sizes[at] for at in one.numbers("lhs_contracting_dims"))
         return 2 * depth * self._rates.multiply * _poor(one.shape, depth)
 
-    def _window(self, inside: Computation, one: Instruction) -> float:
-        """Of one element of a convolution."""
+    def _window(self, inside: Computation, one: Instruction, *, fused: bool) -> float:
+        """Of one element of a convolution.
+
+        A library does those that are fused. Others gather what a window covers first, piece by piece.
+        """
+        rates = self._rates
         kernel = inside.instructions[one.operands[1]].shape
         labels = one.attributes.partition("dim_labels=")[2].partition(",")[0]
-        out = labels.partition("_")[2].partition("->")[0].find("o")
-        depth = kernel.count // max(1, kernel.sizes[out] if 0 <= out < len(kernel.sizes) else 1)
-        grouped = "feature_group_count" in one.attributes
-        return 2 * depth * self._rates.multiply * (20.0 if grouped else 1.5)
+        names = labels.partition("_")[2].partition("->")[0]
+        size = dict(zip(names, kernel.sizes, strict=False))
+        out = max(1, size.get("o", 1))
+        depth = kernel.count // out
+        if "feature_group_count" in one.attributes:
+            return depth * _GROUPED * rates.single
+        product = 2 * depth * rates.multiply * _LIBRARY
+        if fused:
+            return product
+        called = _CALL * rates.start / max(1, one.shape.count)
+        return product + depth / max(1, size.get("i", 1)) * _TAP * rates.single / out + called
 
     def _reduction(self, inside: Computation, one: Instruction) -> float:
         """Of a whole reduction."""
