@@ -6,6 +6,7 @@ of its best variant, so that a view of it need not run anything.
 """
 
 import sys
+from collections.abc import Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Self
@@ -131,8 +132,23 @@ def _costs(run: Run, variant: str) -> Costs:
             raise OptionError(
                 f"{run.config.device} knows no cycles; start the run with --device sim:a100"
             )
-        return dict(cost.kernels), Limits.like(usage)
+        return _by_layer(cost.kernels, device.layers(text)), Limits.like(usage)
 
     before, limits = measure(program.text, Limits())
     after, _ = measure(program.apply(patch).text, limits)
     return Costs(variant=variant, device=run.config.device, before=before, after=after)
+
+
+def _by_layer(
+    kernels: Mapping[str, KernelCost], layers: Mapping[str, Mapping[str, float]]
+) -> dict[str, KernelCost]:
+    """The costs of kernels, parted among the operations of a model that each is launched for."""
+    found = dict(kernels)
+    for name in found.keys() & layers.keys():
+        kinds = found[name].kinds
+        lines = {
+            layer: {kind: share * spent for kind, spent in kinds.items()}
+            for layer, share in layers[name].items()
+        }
+        found[name] = msgspec.structs.replace(found[name], lines=lines)
+    return found

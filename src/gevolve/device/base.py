@@ -339,6 +339,10 @@ class Device(ABC):
         """
         return None
 
+    def layers(self, text: str) -> dict[str, dict[str, float]]:  # noqa: ARG002  (for subclasses)
+        """Of each kernel of a model, the share that each operation of its program has in it; none by default."""
+        return {}
+
     def kernels(
         self,
         artefact: bytes,  # noqa: ARG002

@@ -13,7 +13,7 @@ from rich.text import Text
 from gevolve.device.cost import KernelCost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from gevolve.analyze.cost import Costs
 
@@ -36,12 +36,12 @@ def render(costs: Costs) -> RenderableType:
         before, after = (one.get(name, KernelCost()) for one in (costs.before, costs.after))
         rows += [_kinds(name, before, after), Text()]
         if before.lines or after.lines:
-            rows += [_lines(before, after), Text()]
+            rows += [_lines(_where(name), before, after), Text()]
     return Group(*rows)
 
 
 def _overview(costs: Costs, names: list[str]) -> Group:
-    """All kernels, the dearest first; and the sums over those of one kind, where their names tell it."""
+    """All kernels, the dearest first; of a model, the sums by kind of layer and by layer, too."""
 
     def cycles(of: Iterable[str]) -> tuple[float, float]:
         known = list(of)
@@ -65,7 +65,26 @@ def _overview(costs: Costs, names: list[str]) -> Group:
         for group, spent in sorted(rows.items(), key=lambda row: (-max(row[1]), row[0])):
             table.add_row(group, *_compared(*spent), f"{spent[1] / total:.0%}")
         tables += [table, Text()]
+    if kinds:
+        models = [{name: one[name] for name in one if _LAYER.fullmatch(name)} for one in (costs.before, costs.after)]  # fmt: skip
+        tables += [_lines("layer", *map(_joined, models)), Text()]
     return Group(*tables[:-1])
+
+
+def _joined(kernels: Mapping[str, KernelCost]) -> KernelCost:
+    """The lines of all kernels, a line of several being one."""
+    lines: dict[str, dict[str, float]] = {}
+    for kernel in kernels.values():
+        for line, kinds in kernel.lines.items():
+            sums = lines.setdefault(line, {})
+            for kind, spent in kinds.items():
+                sums[kind] = sums.get(kind, 0.0) + spent
+    return KernelCost(lines=lines)
+
+
+def _where(kernel: str) -> str:
+    """What the lines of a kernel are."""
+    return "layer" if _LAYER.fullmatch(kernel) else "source line"
 
 
 def _kinds(name: str, before: KernelCost, after: KernelCost) -> Table:
@@ -81,7 +100,7 @@ def _kinds(name: str, before: KernelCost, after: KernelCost) -> Table:
     return table
 
 
-def _lines(before: KernelCost, after: KernelCost) -> Table:
+def _lines(heading: str, before: KernelCost, after: KernelCost) -> Table:
     def spent(total: KernelCost, line: str) -> float:
         return sum(total.lines.get(line, {}).values())
 
@@ -89,7 +108,7 @@ def _lines(before: KernelCost, after: KernelCost) -> Table:
         {*before.lines, *after.lines},
         key=lambda line: (-max(spent(before, line), spent(after, line)), line),
     )
-    table = _table("source line")
+    table = _table(heading)
     table.add_column("mostly", no_wrap=True)
     for line in lines[:LINES]:
         most = before.lines.get(line) or after.lines.get(line) or {}

@@ -157,6 +157,10 @@ def main(folder):
         loops.append((handle.usage().time, device.time(program, []).launches))
     found["loops"] = loops
     found["work"] = work_of_variants(device)
+    program = restore(network(3))
+    found["layers"] = device.layers(program.text + "// net.py:5 = o1\n")
+    found["layer_kernels"] = list(device.compiled(device.build(program.text)).kernels)
+    found["program"] = program.text
     # It computes a constant when it is loaded, and that is computed though the run before was only timed.
     constant = device.build(CONSTANT)
     found["constant"] = device.run(constant, [np.ones(4, np.float32)])[0][0].tolist()

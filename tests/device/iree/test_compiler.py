@@ -1,6 +1,6 @@
 """Kernels are known by what they compute, whatever IREE calls them."""
 
-from gevolve.device.iree.compiler import _frames, _named_by_content
+from gevolve.device.iree.compiler import _frames, named_by_content
 
 DISPATCH = """\
   hal.executable private @NAME {
@@ -30,8 +30,8 @@ def module(**dispatches):
 
 
 def test_the_same_dispatch_has_the_same_name_wherever_it_is():
-    one, names = _named_by_content(module(main_dispatch_1="3", main_dispatch_10="4"))
-    other, (kernel,) = _named_by_content(module(main_dispatch_7="4"))
+    one, names = named_by_content(module(main_dispatch_1="3", main_dispatch_10="4"))
+    other, (kernel,) = named_by_content(module(main_dispatch_7="4"))
     assert len(names) == 2
     assert names[1] == kernel
     assert kernel.startswith("matmul_8x4_f32_")
@@ -40,13 +40,13 @@ def test_the_same_dispatch_has_the_same_name_wherever_it_is():
 
 
 def test_dispatches_that_are_the_same_become_one():
-    text, (kernel,) = _named_by_content(module(main_dispatch_1="3", main_dispatch_2="3"))
+    text, (kernel,) = named_by_content(module(main_dispatch_1="3", main_dispatch_2="3"))
     assert text.count("hal.executable private") == 1
     assert text.count(f"stream.cmd.dispatch @{kernel}::@cuda_nvptx_fb::@{kernel} ") == 2
 
 
 def test_a_dispatch_may_have_the_name_of_its_kernel():
-    text, (kernel,) = _named_by_content(
+    text, (kernel,) = named_by_content(
         module(__builtin_fill_i64="3").replace("_matmul_8x4_f32", "")
     )
     assert kernel.startswith("kernel_")
@@ -54,7 +54,7 @@ def test_a_dispatch_may_have_the_name_of_its_kernel():
 
 
 def test_a_frame_has_an_object_and_no_code():
-    text, names = _named_by_content(module(main_dispatch_1="3"))
+    text, names = named_by_content(module(main_dispatch_1="3"))
     (frame,) = _frames(text).values()
     assert list(_frames(text)) == names
     assert "builtin.module" not in frame

@@ -60,6 +60,14 @@ def test_of_a_variant_only_what_nobody_had_before_is_compiled_and_timed(found):
     assert others[-1] == [first, 0, 0]
 
 
+def test_a_kernel_is_known_by_the_operations_that_it_is_launched_for(found):
+    assert list(found["layers"]) == found["layer_kernels"]
+    products = [line.split()[0].strip("%") for line in found["program"].splitlines() if "dot_general" in line]  # fmt: skip
+    (shares,) = (one for name, one in found["layers"].items() if "matmul" in name)
+    assert [label.split()[0] for label in shares] == products
+    assert list(shares.values()) == pytest.approx([1 / 3] * 3)
+
+
 def test_a_loop_is_launched_as_often_as_it_goes_round(found):
     (three, few), (nine, many) = found["loops"]
     assert few < many

@@ -16,9 +16,9 @@ func.func public @main(%x: tensor<2x3x9xTYPE>) -> (tensor<2x3x4xTYPE>, tensor<2x
 
 def rewritten(text):
     from gevolve.device.iree.rewrite import rewritten as rewrite
-    from gevolve.ir.stablehlo.mlir import bytecode, parse
+    from gevolve.ir.stablehlo.mlir import parse
 
-    return rewrite(bytecode(parse(text)))
+    return rewrite(parse(text))
 
 
 @pytest.mark.parametrize("kind", ["f32", "i32", "ui8", "f16"])

@@ -177,6 +177,14 @@ class Iree(Device):
             if name in code
         }
 
+    def layers(self, text: str) -> dict[str, dict[str, float]]:
+        """Of each kernel, the share of its launches that each operation of a program has."""
+        if not self.virtual:
+            return {}
+        from gevolve.device.iree.layers import layers_of  # noqa: PLC0415  (JAX loads when it is needed)
+
+        return layers_of(text, self._arch)
+
     def cost(self, artefact: bytes, run: Callable[[Any], object], limits: Limits) -> Cost | None:  # noqa: ARG002  (it is not run)
         """The cycles of a run by kernel, on a virtual GPU."""
         if not self.virtual:
@@ -363,9 +371,11 @@ def module_of(text: str, arch: str) -> Compiled:
 
 
 def _work(artefact: bytes) -> Work:
-    from gevolve.device.iree.rewrite import rewritten  # noqa: PLC0415  (JAX loads when it is needed)
+    # JAX loads when it is needed.
+    from gevolve.device.iree.rewrite import rewritten  # noqa: PLC0415
+    from gevolve.ir.stablehlo.mlir import parse  # noqa: PLC0415
 
-    return Work(rewritten(artefact).encode())
+    return Work(rewritten(parse(artefact)).encode())
 
 
 @lru_cache(16)  # it is asked for at each run, and a program may hold its weights

@@ -16,14 +16,14 @@ from gevolve.device.iree.library import Compilation
 from gevolve.device.iree.messages import Kernel
 from gevolve.device.iree.older import older
 
-_FLAGS = (
+FLAGS = (
     "--iree-input-type=stablehlo",
     "--iree-hal-target-device=cuda",
     # Every tensor is a parameter of its own: fused, its offset in a buffer that many share is a number in
     # the kernel, and an edit anywhere makes other kernels of all.
     "--iree-scheduling-optimize-bindings=false",
 )
-_SOURCES, _TARGETS = "executable-sources", "executable-targets"
+SOURCES, _TARGETS = "executable-sources", "executable-targets"
 """Phases after which kernels are tensor operations, and LLVM-IR."""
 _DISPATCH = re.compile(
     r"^  hal\.executable private @(\S+) \{\n.*?^  \}\n", re.DOTALL | re.MULTILINE
@@ -62,7 +62,7 @@ class Compiler:
         """`folder` is for files that come and go."""
         self._folder = folder
         self._flags = (
-            *_FLAGS,
+            *FLAGS,
             f"--iree-cuda-target={arch}",
             f"--iree-hal-dump-executable-binaries-to={folder}",
             f"--iree-hal-dump-executable-intermediates-to={folder}",
@@ -76,8 +76,8 @@ class Compiler:
         """
         with Compilation(self._flags) as front:
             front.parse(program)
-            front.run("start", _SOURCES)
-            text, names = _named_by_content(front.text())
+            front.run("start", SOURCES)
+            text, names = named_by_content(front.text())
         missing = [name for name in names if name not in self._kernels]
         if missing and evolved:  # so that it is known what they stand in for
             self.compile(program)
@@ -86,7 +86,7 @@ class Compiler:
             back.parse(self._with_objects(text, evolved or {}).encode())
             frames: dict[str, str] = {}
             if missing:
-                back.run(_SOURCES, _TARGETS)
+                back.run(SOURCES, _TARGETS)
                 frames = _frames(back.text())
             back.run(_TARGETS, "end")
             data = back.module()
@@ -123,7 +123,7 @@ class Compiler:
         return Dispatch(frame, Kernel(older(found[".optimized.ll"].decode()), found[".ptx"]))
 
 
-def _named_by_content(text: str) -> tuple[str, list[str]]:
+def named_by_content(text: str) -> tuple[str, list[str]]:
     """A module whose dispatches and their kernels are named by what they compute; and those names."""
     new: dict[str, str] = {}
     blocks: dict[str, str] = {}

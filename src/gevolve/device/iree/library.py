@@ -34,13 +34,17 @@ def installed() -> bool:
     return all(importlib.util.find_spec(f"iree.{part}") for part in ("compiler", "runtime"))
 
 
-@cache
-def _library() -> Any:
+def package_folder() -> Path:
+    """Where the compiler is installed."""
     found = importlib.util.find_spec("iree.compiler") if installed() else None
     if found is None or not found.submodule_search_locations:
         raise MissingPackageError("models on iree need IREE", "iree")
-    path = Path(found.submodule_search_locations[0]) / "_mlir_libs" / "libIREECompiler.so"
-    library: Any = ctypes.CDLL(str(path))
+    return Path(found.submodule_search_locations[0])
+
+
+@cache
+def _library() -> Any:
+    library: Any = ctypes.CDLL(str(package_folder() / "_mlir_libs" / "libIREECompiler.so"))
     for name in ("SessionCreate", "InvocationCreate", "SessionSetFlags", "SourceWrapBuffer"):
         getattr(library, f"ireeCompiler{name}").restype = ctypes.c_void_p
     for name in ("OutputOpenMembuffer", "OutputMapMemory", "InvocationOutputIR"):

@@ -31,9 +31,8 @@ func.func @main(%rows: tensor<SHAPExTYPE>) -> (tensor<OUTxTYPE>, tensor<OUTxi32>
 """
 
 
-def rewritten(artefact: bytes) -> str:
-    """The text of a program, as IREE is given it."""
-    module = parse(artefact)
+def rewritten(module: Op, *, places: bool = False) -> str:
+    """The text of a program, which is changed, as IREE is given it; with the place of each operation if asked for."""
     with context(), ir.Location.unknown():
         for operation in everything_in(module):
             name = operation.operation.name
@@ -42,7 +41,7 @@ def rewritten(artefact: bytes) -> str:
             elif name == _SORT:
                 _keep_apart(operation.operation)
     # Bytecode is read by the release of MLIR that wrote it; the text of StableHLO by many.
-    return str(module.get_asm(print_generic_op_form=True))
+    return str(module.get_asm(print_generic_op_form=True, enable_debug_info=places))
 
 
 def _keep_apart(sort: Op) -> None:
