@@ -428,3 +428,25 @@ def test_errors_are_weighed_the_same_where_the_unedited_program_has_none():
     opening = Opening([patch(n) for n in range(4)], unedited(), 8, luck=0.01)
     play(opening, world)
     assert best(opening) == {1, 2, 3}
+
+
+def test_what_did_nothing_alone_is_tried_on_top_of_what_made_the_error_less():
+    """As a rate that falls, which pays once the rate is large."""
+
+    class Rates(Training):
+        def judge(self, one):
+            found = super().judge(one)
+            if found is None:
+                return None
+            numbers = {int(e.args[0]) for e in one}
+            less = 0.02 if {0, 3} <= numbers else 0.0
+            return Individual(one, found.evaluation, found.time, found.error - less)
+
+    world = Rates({0: 0, 1: 0, 2: -9, 3: -0.1, 4: 0}, errors={0: 0.03, 2: 0.001, 3: 0.001})
+    opening = Opening([patch(n) for n in range(5)], world.judge(Patch()), 8, luck=0.002)
+    asked = play(opening, world)
+    assert patch(0, 3) in asked
+    assert not {patch(0, 1), patch(0, 4)} & {*asked}, "they did nothing at all"
+    assert patch(0, 2) not in asked, "it takes more time"
+    found = min((world.judge(one) for one in asked), key=lambda one: one.error)
+    assert found.error == pytest.approx(0.1 - 0.03 - 0.001 - 0.02)

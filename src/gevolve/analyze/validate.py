@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 APART = 0.02
 """Modelled times that differ by less than this share are not measured one by one."""
+SAME = 1.002
+"""A time up to this many times the unedited program's is no more than that."""
 CANDIDATES = 64
 """At most this many variants are tried in one validation, not counting single edits of those that failed."""
 SUSPECTS = 24
@@ -93,7 +95,7 @@ def _shown(session: Session) -> list[int]:
     times = {format_id(id_): one.time for id_, one in session.standings.front}
     front = _by_worth(
         list(map(format_id, _distinct(session))),
-        lambda name: times[name] <= session.standings.baseline.time,
+        lambda name: times[name] <= SAME * session.standings.baseline.time,
     )
     names = [name for id_ in front for name in (id_, smaller[id_].id if id_ in smaller else id_)]
     return [parse_id(name) for name in dict.fromkeys(names)]
@@ -126,7 +128,7 @@ def _distinct(session: Session) -> list[int]:
         return [id_ for id_, _ in members]
     by_time = sorted((one.evaluation.time or 0.0, -one.error, id_) for id_, one in members)
     times = [(time, id_) for time, _, id_ in by_time]
-    return _told_apart(times, standings.baseline.evaluation.time or 0.0)
+    return _told_apart(times, SAME * (standings.baseline.evaluation.time or 0.0))
 
 
 def _told_apart(front: Sequence[tuple[float, int]], unedited: float) -> list[int]:

@@ -37,9 +37,10 @@ from gevolve.search.individual import (
 )
 from gevolve.search.local import neighbor
 from gevolve.search.mutation import append, mutate
-from gevolve.search.opening import Opening, OpeningState
+from gevolve.search.opening import Opening
 from gevolve.search.proposals import Proposals
 from gevolve.search.settings import Settings
+from gevolve.search.stages import OpeningState
 from gevolve.search.state import read_state
 
 TRIES = 20

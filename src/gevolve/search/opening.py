@@ -13,7 +13,8 @@ best together, each such group at once; and all over again as long as that pays.
 it one by one, for what was hidden behind a barrier or a test may be what is waited for when that is gone.
 
 Both objectives pay. What has less error than the unedited program, as a training may have, is joined for the least
-error: first what takes no more time, then what takes a little. Then what is faster is joined for the least time:
+error: first what takes no more time; then what did next to nothing alone, each on top of that, for a rate that falls pays
+where the rate is large; then what takes a little more time. Then what is faster is joined for the least time:
 first the exact winners, then those with an error that the tolerance allows. What these may lose is a budget that they
 share, so that they come in order of the time that each saves for the error that it costs, not of the time alone.
 
@@ -23,13 +24,12 @@ rounds begin with the second kind, and in those of the first kind a few are trie
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Literal, Self
-
-import msgspec
+from typing import Self
 
 from gevolve.patch import Edit, Patch
 from gevolve.search.individual import Individual
 from gevolve.search.joining import grouped, joined, kind_of, price
+from gevolve.search.stages import ACCURATE, COMPANY, EXACT, NEXT, OpeningState, Stage
 
 MOST_JOINED = 48
 """Of the winners, this many are joined: each may cost an evaluation in every second round."""
@@ -45,35 +45,8 @@ AGAIN = 0.99
 """Groups are added once more if they brought the time below this part of what it was."""
 DEAR = 1.25
 """What has less error is joined if it takes no more than this many times the unedited program's time."""
-Stage = Literal["single", "better", "dearer", "exact", "together", "beside", "loose", "over"]
-_NEXT: dict[Stage, Stage] = {
-    "single": "better",
-    "better": "dearer",
-    "dearer": "exact",
-    "exact": "together",
-    "together": "beside",
-    "beside": "loose",
-    "loose": "over",
-}
-_COMPANY: tuple[Stage, ...] = ("together", "beside")
-"""Stages that add what may have done nothing alone."""
-_EXACT: tuple[Stage, ...] = ("exact", *_COMPANY)
-"""Stages that take nothing with an error."""
-
-
-class OpeningState(msgspec.Struct, frozen=True):
-    """All that the next `Opening.ask` depends on besides what was asked for."""
-
-    stage: Stage
-    tried: int
-    record: dict[str, tuple[int, int]]
-    best: tuple[float, str]
-    winners: list[tuple[float, float, str]]
-    pool: list[str]
-    alone: bool = True
-    harmless: list[str] = []
-    start: float = 0.0
-    spent: float = 0.0
+SAME = 1.002
+"""A time up to this many times the unedited program's is no more: no clock tells them apart."""
 
 
 class Opening:
@@ -112,6 +85,8 @@ class Opening:
         """What was faster than the unedited program, or had less error: time, error and patch."""
         self._harmless: list[Patch] = []
         """Single edits that are exact, faster or not."""
+        self._neutral: list[Patch] = []
+        """Single edits that did something, but made nothing better or much worse."""
         self._start = unedited.time
         """The least time when groups were last begun to be added."""
         self._pool: list[Patch] = []
@@ -150,6 +125,9 @@ class Opening:
             self._harmless += [one.patch for one in good if len(one.patch) == 1 and one.error == 0]
             self._tried += len(patches)
             paid = {one.patch for one in won}
+            self._neutral += [
+                one.patch for one in good if one.patch not in paid and self._is_neutral(one)
+            ]
             for patch in patches:
                 count, wins = self._record.get(kind_of(patch), (0, 0))
                 self._record[kind_of(patch)] = count + 1, wins + (patch in paid)
@@ -166,6 +144,7 @@ class Opening:
         """Build on nothing that has all of these edits."""
         self._winners = [one for one in self._winners if not edits <= frozenset(one[2])]
         self._harmless = [patch for patch in self._harmless if not edits <= frozenset(patch)]
+        self._neutral = [patch for patch in self._neutral if not edits <= frozenset(patch)]
         self._pool = [patch for patch in self._pool if not edits <= frozenset(patch)]
         if edits <= frozenset(self._best[1]):
             self._start_over()
@@ -223,12 +202,14 @@ class Opening:
     def _keep(self, good: Sequence[Individual]) -> None:
         """Go on from the best of a round."""
         reached, best = self._best
-        enough = WORTH * reached if self._stage in _COMPANY else reached
+        enough = WORTH * reached if self._stage in COMPANY else reached
+        if self._stage == "aided":
+            enough -= self._luck
         gains = {
             frozenset(one.patch): one
             for one in good
             if self._allows(one.time)
-            and (one.error == 0 or self._stage not in _EXACT)
+            and (one.error == 0 or self._stage not in EXACT)
             and self._value(one.time, one.error) < enough
         }
         # What was added alone tells what each costs; of several together the most may be added.
@@ -260,8 +241,8 @@ class Opening:
                 self._pool = self._pool[self._abreast :]
                 continue
             again = self._stage == "together" and self._best[0] < AGAIN * self._start
-            self._stage = self._stage if again else _NEXT[self._stage]
-            self._alone = not self._error or self._stage in _COMPANY
+            self._stage = self._stage if again else NEXT[self._stage]
+            self._alone = not self._error or self._stage in ("aided", *COMPANY)
             if self._stage in ("better", "exact"):  # with another objective
                 self._start_over()
             self._pool = self._fresh_pool() if not self.over else []
@@ -273,6 +254,8 @@ class Opening:
             return grouped(self._harmless)
         if self._stage == "beside":
             return self._beside()
+        if self._stage == "aided":
+            return self._neutral[:MOST_JOINED] if self._best[1].edits else []
         unedited = self._unedited, self._error
         order = sorted(
             (winner for winner in self._winners if self._belongs(*winner[:2])),
@@ -292,22 +275,29 @@ class Opening:
     def _belongs(self, time: float, error: float) -> bool:
         """Whether a winner is joined in this stage."""
         if self._accurate:
-            dearer = self._stage == "dearer"
-            return self._better(error) and (time > self._unedited) is dearer and self._allows(time)
+            slower = time > SAME * self._unedited
+            return (
+                self._better(error) and slower is (self._stage == "dearer") and self._allows(time)
+            )
         return time < self._unedited and (error == 0) is (self._stage == "exact")
 
     def _better(self, error: float) -> bool:
         return error < self._error - self._luck
 
+    def _is_neutral(self, one: Individual) -> bool:
+        changes = (one.time, one.error) != (self._unedited, self._error)
+        near = abs(one.error - self._error) <= self._luck and one.time <= SAME * self._unedited
+        return bool(self._error) and len(one.patch) == 1 and changes and near
+
     def _allows(self, time: float) -> bool:
         """Whether this stage may take so much time; without a gain in error it is the objective itself."""
-        most = {"better": 1.0, "dearer": DEAR}.get(self._stage)
+        most = {"better": SAME, "aided": SAME, "dearer": DEAR}.get(self._stage)
         return most is None or time <= most * self._unedited
 
     @property
     def _accurate(self) -> bool:
         """Whether the least error is looked for, not the least time."""
-        return self._stage in ("better", "dearer")
+        return self._stage in ACCURATE
 
     def _start_over(self) -> None:
         """Take the unedited program as the best, by the objective of this stage."""
@@ -336,6 +326,7 @@ class Opening:
             [str(patch) for patch in self._harmless],
             self._start,
             self._spent,
+            [str(patch) for patch in self._neutral],
         )
 
     def resume(self, past: OpeningState, asked: Collection[frozenset[Edit]]) -> Self:
@@ -351,4 +342,5 @@ class Opening:
         self._harmless = [Patch.parse(text) for text in past.harmless]
         self._start = past.start
         self._spent = past.spent
+        self._neutral = [Patch.parse(text) for text in past.neutral]
         return self
