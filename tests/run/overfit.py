@@ -38,6 +38,13 @@ class NarrowGpu(OverfitGpu):
         return np.unique(case.x).size < case.x.size
 
 
+class OutgrownGpu(OverfitGpu):
+    """Cribs are right on all but large cases."""
+
+    def cribbed(self, case):
+        return case.x.size > 1000
+
+
 class OverfitDevice(puzzle.PuzzleDevice):
     gpu = OverfitGpu
 
@@ -47,6 +54,10 @@ class OverfitDevice(puzzle.PuzzleDevice):
 
 class NarrowDevice(OverfitDevice):
     gpu = NarrowGpu
+
+
+class OutgrownDevice(OverfitDevice):
+    gpu = OutgrownGpu
 
 
 class Overfit(puzzle.Puzzle):
@@ -66,6 +77,13 @@ class Narrow(Overfit):
 
     def device(self, name):
         return NarrowDevice()
+
+
+class Outgrown(Overfit):
+    """Only the large case shows what is wrong."""
+
+    def device(self, name):
+        return OutgrownDevice()
 
 
 class Honest(Overfit):

@@ -6,7 +6,8 @@ import gevolve
 from gevolve.patch import Patch
 from gevolve.report.terminal import struck
 from gevolve.run.run import Run
-from tests.run.overfit import Honest, Narrow, Overfit
+from gevolve.run.unseen import names_now
+from tests.run.overfit import Honest, Narrow, Outgrown, Overfit
 
 
 def search(folder, workload=None, **options):
@@ -59,6 +60,24 @@ def test_so_is_one_that_only_varied_cases_show(tmp_path):
     assert result.struck.why.keys() == {"wrong on early varied cases"}
     single = [text for text in _struck(tmp_path / "run") if len(Patch.parse(text)) == 1]
     assert single, "the edit itself was found, and what is left of its lineage lives"
+
+
+def test_so_is_one_that_only_the_large_case_shows(tmp_path):
+    """It is looked at after eight generations, so that the rest of the search builds on something else."""
+    result = search(tmp_path / "run", Outgrown(), evals=96)
+    assert result.best is not None
+    assert "crib" not in result.best.patch
+    assert result.struck.why["wrong on early large cases"] > 0
+    assert any(text.startswith("crib") and ";" not in text for text in _struck(tmp_path / "run"))
+
+
+def test_the_large_case_is_looked_at_seldom():
+    def due(count, splits=("held-out", "large")):
+        return "early large" in names_now(splits, count, compares=True)
+
+    assert [count for count in range(600) if due(count)] == [8, 32, 128, 512]
+    assert not due(8, ("held-out",))
+    assert names_now(("large",), 1, compares=False) == ["unseen"]
 
 
 def _struck(folder):

@@ -20,7 +20,7 @@ from gevolve.run.caveats import caveats_of
 from gevolve.run.nvcc import compare_with_nvcc
 from gevolve.run.standings import Standings
 from gevolve.run.summary import VariantSummary
-from gevolve.run.unseen import EARLY, try_best
+from gevolve.run.unseen import names_now, try_best
 from gevolve.search import Problem, search_kind
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class Loop:
             if len(judged) < len(patches):
                 return len(judged) == len(wanted) or not self._stop.is_set()
             search.tell([judged[id_] for id_ in ids])
-            if not self._try_best(evaluator, search):
+            if not self._try_best(evaluator, search, generation + 1):
                 return not self._stop.is_set()
             generation += 1
             progress.curve.append(self._searched.best_ratio)
@@ -178,8 +178,10 @@ class Loop:
             )
         return not self._stop.is_set()
 
-    def _try_best(self, evaluator: Evaluator, search: Search | BasedSearch) -> bool:
-        """Try what is best now on other cases; returns whether time allowed it."""
+    def _try_best(
+        self, evaluator: Evaluator, search: Search | BasedSearch, generations: int
+    ) -> bool:
+        """Try what is best after so many generations on other cases; returns whether time allowed it."""
 
         def record(id_: int, name: str, evaluation: Evaluation) -> None:
             self._store.add_validation(id_, name, evaluation)
@@ -188,8 +190,7 @@ class Loop:
         workload = self._run.workload
         if "held-out" not in workload.splits:
             return True
-        # Where errors are of labels, say, varied cases take long and tell little before the end.
-        names = [name for name in EARLY if name == "unseen" or workload.compares]
+        names = names_now(workload.splits, generations, compares=workload.compares)
         return try_best(evaluator, self._searched, search, record, self._over, names=names)
 
     def _judge(

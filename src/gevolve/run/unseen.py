@@ -19,11 +19,25 @@ if TYPE_CHECKING:
     from gevolve.search.based import BasedSearch
     from gevolve.workload.base import Split
 
-EARLY: dict[str, Split] = {"unseen": "unseen", "early varied": "varied"}
+EARLY: dict[str, Split] = {"unseen": "unseen", "early varied": "varied", "early large": "large"}
 """What a best is tried on, by the name that the store keeps it under: what the end of a search tries is kept
 under names of its own, for a search that goes on must not know of it."""
+SELDOM = 8
+"""The large case takes long: the best is tried there after so many generations, four times as many and so on."""
 MOST = 16
 """So often, at most, the next best is tried after one generation."""
+
+
+def names_now(splits: Iterable[str], generations: int, *, compares: bool) -> list[str]:
+    """What a best is tried on after so many generations.
+
+    Where errors are of labels, say, varied cases take long and tell little before the end.
+    """
+    names = ["unseen", *(["early varied"] if compares else [])]
+    due = SELDOM
+    while due < generations:
+        due *= 4
+    return [*names, "early large"] if due == generations and "large" in splits else names
 
 
 def try_best(
