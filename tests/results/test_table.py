@@ -90,7 +90,18 @@ def test_what_the_papers_report_has_a_column():
 def test_a_narrow_terminal_has_fewer_columns():
     text = shown(tabulate([outcome()]), width=79)
     assert "…" not in text
-    assert "held-out" not in text
+    assert "held-out" in text
+    assert "evals" not in text
+
+
+@pytest.mark.parametrize("width", [79, 100, 120, 160, 240])
+def test_nothing_is_cut_off_where_seeds_differ(width):
+    text = shown(
+        tabulate([outcome(gain=gain, seed=n) for n, gain in enumerate((1.1, 1.2, 3.4))]), width
+    )
+    assert "…" not in text
+    assert "120 % (110..340)" in text
+    assert ("evals" in text) is (width == 240)
 
 
 def test_words_and_seeds_of_the_middle_one():

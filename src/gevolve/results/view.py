@@ -17,6 +17,8 @@ from gevolve.results.table import SPLITS, Spread
 from gevolve.system.console import SafeConsole
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gevolve.results.compare import Comparison
     from gevolve.results.schedule import Progress
     from gevolve.results.table import Gains, Mean, Part, Row, Table
@@ -27,10 +29,8 @@ HEADINGS = (
     *("unedited", "exact", "held-out", "fresh", "large", "over nvcc", "within", "fresh "),
     *("edits", "evals", "time", "paper"),
 )
-WIDE = {"unedited", "held-out", "over nvcc", "fresh ", "evals", "time"}
-"""Columns that are left out where there is no room for them."""
-NARROW = 120
-"""Columns of text that all of them need."""
+LESSER = ("evals", "time", "fresh ", "unedited", "held-out", "over nvcc", "paper", "edits", "large")
+"""Columns that are left out where there is no room for them, the first ones first."""
 
 
 def percent(gain: float) -> str:
@@ -42,10 +42,8 @@ def spread_text(spread: Spread | None) -> str:
     """The middle, and if seeds differ how far apart they are."""
     if spread is None:
         return ""
-    text = percent(spread.middle)
-    if round(spread.low, 3) != round(spread.high, 3):
-        text += f" ({100 * spread.low:.0f}..{100 * spread.high:.0f})"
-    return text
+    low, high = (f"{100 * one:.0f}" for one in (spread.low, spread.high))
+    return percent(spread.middle) + (f" ({low}..{high})" if low != high else "")
 
 
 class SuiteView:
@@ -101,11 +99,11 @@ def _progress(progress: Progress, took: str) -> RenderableType:
     return Group(*rows)
 
 
-def render(table: Table, *, width: int = NARROW) -> RenderableType:
+def render(table: Table, *, width: int = 160) -> RenderableType:
     """The table: one for each device and preset, then what the edits are."""
     rows: list[RenderableType] = []
     for part in table.parts:
-        rows += [Text(_title(part), style="bold"), _grid(part, table, wide=width >= NARROW), Text()]
+        rows += [Text(_title(part), style="bold"), _grid(part, table, width), Text()]
         rows += [_words(row) for row in part.rows if row.middle.exact or row.middle.within]
         rows.append(Text())
         rows += [
@@ -129,29 +127,45 @@ def _title(part: Part) -> str:
     )
 
 
-def _grid(part: Part, table: Table, *, wide: bool) -> Grid:
+def _grid(part: Part, table: Table, width: int) -> Grid:
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    lines = [(row.workload, _cells(row)) for row in part.rows if row.seeds]
+    means = [_mean_line(part, table, *one) for one in _MEANS]
+    shown = _fitting([("workload", list(HEADINGS)), *lines, *means], width)
     grid.add_column("workload", style="cyan", no_wrap=True)
-    shown = [heading for heading in HEADINGS if wide or heading not in WIDE]
-    for heading in shown:
-        grid.add_column(heading.strip(), justify="right", no_wrap=True)
-
-    def add(name: str, cells: list[str], style: str = "") -> None:
-        named = dict(zip(HEADINGS, cells, strict=True))
-        grid.add_row(name, *(named[heading] for heading in shown), style=style)
-
+    for place in shown:
+        grid.add_column(HEADINGS[place].strip(), justify="right", no_wrap=True)
+    for name, cells in lines:
+        grid.add_row(name, *(cells[place] for place in shown))
     for row in part.rows:
-        if row.seeds:
-            add(row.workload, _cells(row))
-        else:
+        if not row.seeds:
             grid.add_row(row.workload, "[yellow]no result[/]")
     grid.add_section()
-    for name, what in (("mean", "arithmetic"), ("geometric mean", "geometric")):
-        paper = percent(table.paper["exact"].gain) if what == "arithmetic" else ""
-        cells = [_mean(part.exact, split, what) for split in SPLITS]
-        more = [_mean(part.within, split, what) for split in ("search", "fresh")]
-        add(name, ["", *cells, *more, "", "", "", paper], "bold")
+    for name, cells in means:
+        grid.add_row(name, *(cells[place] for place in shown), style="bold")
     return grid
+
+
+def _fitting(lines: Sequence[tuple[str, list[str]]], width: int) -> list[int]:
+    """The columns that there is room for."""
+    names = max(len(name) for name, _ in lines)
+    widths = [max(map(len, column)) for column in zip(*(cells for _, cells in lines), strict=True)]
+    shown = list(range(len(HEADINGS)))
+    for heading in LESSER:
+        if names + sum(2 + widths[place] for place in shown) <= width:
+            break
+        shown.remove(HEADINGS.index(heading))
+    return shown
+
+
+_MEANS = (("mean", "arithmetic"), ("geometric mean", "geometric"))
+
+
+def _mean_line(part: Part, table: Table, name: str, what: str) -> tuple[str, list[str]]:
+    paper = percent(table.paper["exact"].gain) if what == "arithmetic" else ""
+    cells = [_mean(part.exact, split, what) for split in SPLITS]
+    more = [_mean(part.within, split, what) for split in ("search", "fresh")]
+    return name, ["", *cells, *more, "", "", "", paper]
 
 
 def _mean(means: dict[str, Mean], split: str, what: str) -> str:
