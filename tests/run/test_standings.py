@@ -81,6 +81,19 @@ def test_an_edit_that_fails_alone_takes_all_along_that_have_it():
     assert counted.failures.descendants == 1
 
 
+def test_so_does_one_that_had_left_with_a_clone():
+    """In whatever order the checks are read, the front is the same."""
+    counted = Standings(Settings())
+    counted.add(0, Patch(), ok(100.0))
+    counted.add(1, Patch.parse("delete i1 #1"), msgspec.structs.replace(ok(80.0), artefact="a"))
+    counted.add(2, Patch.parse("delete i2 #1"), msgspec.structs.replace(ok(80.0), artefact="a"))
+    counted.add(3, Patch.parse("delete i2 #1; delete i3 #1"), ok(60.0))
+    counted.validate(1, "large", WRONG)
+    assert [entry.id for entry in counted.variants()] == ["v3"]
+    counted.validate(2, "early large", WRONG)
+    assert [entry.id for entry in counted.variants()] == ["v0"]
+
+
 def test_a_gain_is_one_only_if_all_of_its_interval_is():
     counted = standings()
     counted.measure(1, measured(0.99, 0.97, 1.01, runs=16))

@@ -133,9 +133,7 @@ class Standings:
         gone = self._alive.pop(id_, None)
         if split in EARLY or len(self._admitted.get(id_, ())) == 1:
             self._strike(self._admitted[id_])
-        if gone is None:
-            return
-        same = gone.evaluation.identity
+        same = "" if gone is None else gone.evaluation.identity
         self._alive = {
             other: one
             for other, one in self._alive.items()
