@@ -103,6 +103,21 @@ def test_a_gain_is_one_only_if_all_of_its_interval_is():
     assert best_of(counted.variants(), exact=True).id == "v4"
 
 
+def test_a_gain_that_a_clock_confirms_is_not_hidden_by_what_only_a_model_has_timed():
+    counted = standings()
+    counted.measure(1, measured(0.95, 0.92, 0.98, runs=5))  # the model says 0.8, and 0.9 of v4
+    assert best_of(counted.variants(), exact=True).id == "v1"
+    by_clock = Standings(Settings(tolerance=0.1, rounding=1e-5))
+    for id_, (patch, time) in enumerate(
+        {"": 1.0, "delete i1 #1": 0.8, "delete i4 #1": 0.9}.items()
+    ):
+        by_clock.add(id_, Patch.parse(patch), ok(time))
+    by_clock.measure(
+        1, measured(0.95, 0.92, 0.98, runs=5)
+    )  # it was lucky, and v2 is the next to be tried
+    assert [entry.id for entry in by_clock.variants()] == ["v2"]
+
+
 def test_where_times_vary_the_longer_measurement_replaces_the_lucky_one():
     counted = standings()
     counted.measure(1, measured(1.01, 1.0, 1.02, runs=5))

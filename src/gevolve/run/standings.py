@@ -264,15 +264,22 @@ class Standings:
 
         Where times vary, a search picks what was lucky, so the longer measurement replaces the
         search's. It also does for a variant that is fast on the search cases only, which must not
-        hide one that is fast elsewhere.
+        hide one that is fast elsewhere. Of a gain a modelled time stays what it is: beside a clock's, others of the
+        model that nobody has measured would hide it.
         """
         self._intervals[id_] = interval
         one = self._alive.get(id_)
         if one is not None and (
-            interval.runs > 1 or interval.value >= 1 > one.time / self.baseline.time
+            (interval.runs > 1 and (self._by_clock or interval.high >= 1))
+            or interval.value >= 1 > one.time / self.baseline.time
         ):
             self._alive[id_] = replace(one, time=interval.value * self.baseline.time)
             self._front = front(self._alive.values())
+
+    @property
+    def _by_clock(self) -> bool:
+        """Whether a clock told the search's times: they are then ratios to the unedited program's, which is 1."""
+        return self.baseline.evaluation.time == 1.0
 
     @property
     def started(self) -> bool:
