@@ -264,15 +264,16 @@ class Standings:
 
         Where times vary, a search picks what was lucky, so the longer measurement replaces the
         search's. It also does for a variant that is fast on the search cases only, which must not
-        hide one that is fast elsewhere. Of a gain a modelled time stays what it is: beside a clock's, others of the
-        model that nobody has measured would hide it.
+        hide one that is fast elsewhere. A modelled time of what gains is not made longer by it: beside a clock's, others
+        of the model that nobody has measured would hide the gain.
         """
         self._intervals[id_] = interval
         one = self._alive.get(id_)
-        if one is not None and (
-            (interval.runs > 1 and (self._by_clock or interval.high >= 1))
-            or interval.value >= 1 > one.time / self.baseline.time
-        ):
+        if one is None:
+            return
+        ratio = one.time / self.baseline.time
+        trusted = self._by_clock or interval.high >= 1 or interval.value < ratio
+        if (interval.runs > 1 and trusted) or interval.value >= 1 > ratio:
             self._alive[id_] = replace(one, time=interval.value * self.baseline.time)
             self._front = front(self._alive.values())
 
