@@ -3,10 +3,11 @@
     GEVOLVE_DATA=... MODEL=mobilenet DEVICE=iree:a100 PATCHES=24 python -m benchmarks gpu_models
 
 Half of the patches open a search, half are random. Seconds are of the processor, those of IREE's process and of the
-GPU's among them, so that a machine that others use says the same.
+GPU's among them, so that a machine that others use says the same. Times of launches that earlier runs have kept are not used.
 """
 
 import os
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -69,6 +70,12 @@ def judge(patch: str) -> tuple[float, float, Evaluation]:
 
 
 def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="gevolve-") as folder:
+        os.environ["XDG_CACHE_HOME"] = folder
+        compare()
+
+
+def compare() -> None:
     text, patches = apart(drawn, MODEL, PATCHES)
     pools = {device: ProcessPoolExecutor(1, get_context("spawn")) for device in DEVICES}
     for device, pool in pools.items():
