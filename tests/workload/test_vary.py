@@ -68,13 +68,24 @@ def test_rows_are_permuted_together():
 
 
 def test_a_model_must_depend_on_what_the_unedited_one_depends_on():
-    unedited = [0.1, 0.9, 0.1]
-    check_follows(1, {0: 0.11, 1: 0.85}, unedited, 0.02, "case 1")
-    check_follows(2, {0: 0.11, 2: 0.11}, unedited, 0.02, "case 2")
+    unedited, inputs = [0.1, 0.9, 0.1], ["", "weights", "rows"]
+    check_follows(1, {0: 0.11, 1: 0.85}, unedited, inputs, 0.02, "case 1")
+    check_follows(2, {0: 0.11, 2: 0.11}, unedited, inputs, 0.02, "case 2")
     with pytest.raises(judge.Fault, match="does not depend on that input"):
-        check_follows(1, {0: 0.11, 1: 0.11}, unedited, 0.02, "case 1 (weights redrawn)")
+        check_follows(1, {0: 0.11, 1: 0.11}, unedited, inputs, 0.02, "case 1 (weights redrawn)")
     with pytest.raises(judge.Fault, match=r"above 0\.12"):  # it knows the rows by their order
-        check_follows(2, {0: 0.11, 2: 0.8}, unedited, 0.02, "case 2")
+        check_follows(2, {0: 0.11, 2: 0.8}, unedited, inputs, 0.02, "case 2")
+
+
+def test_a_more_accurate_model_may_bear_better_what_spoils_little():
+    unedited, inputs = [0.084, 0.9, 0.104, 0.12], ["", "images", "images", "bias"]
+    check_follows(2, {0: 0.04, 2: 0.043}, unedited, inputs, 0.02, "images scaled")
+    with pytest.raises(judge.Fault, match="does not depend on that input"):
+        check_follows(1, {0: 0.04, 1: 0.043}, unedited, inputs, 0.02, "images redrawn")
+    with pytest.raises(
+        judge.Fault, match="does not depend on that input"
+    ):  # nothing of a bias does worse
+        check_follows(3, {0: 0.04, 3: 0.043}, unedited, inputs, 0.02, "bias redrawn")
 
 
 class Labels:

@@ -43,6 +43,7 @@ from gevolve.evaluate.worker.growing import Growing, unedited_errors
 from gevolve.evaluate.worker.plan import runs
 from gevolve.patch import Patch
 from gevolve.workload.base import Array, Split
+from gevolve.workload.vary import VariedCase
 
 _UNTIMED: tuple[Split, ...] = ("unseen", "varied")
 """Splits that only say whether a variant is right."""
@@ -316,7 +317,10 @@ class Trial:
         judge.check_inputs(ran.usage.changed, expected.changed, where)
         if case and self._follows and not run.poison:
             errors = {0: self._follows[1], case: error}
-            dependence.check_follows(case, errors, self._follows[0], self._allowed, where)
+            inputs = [
+                one.what if isinstance(one, VariedCase) else "" for one in self._problem.cases
+            ]
+            dependence.check_follows(case, errors, self._follows[0], inputs, self._allowed, where)
             return 0.0, 0.0
         judge.check_error(error, self._tolerance, where)
         if self._follows and not run.poison:
