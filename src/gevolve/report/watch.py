@@ -243,9 +243,10 @@ def watch(run: Run | str | Path, port: int = 0, say: Callable[[str], None] = pri
             f"--port is {port}, which cannot be had ({error.strerror}); choose another, or 0 for any"
         ) from None
     thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    say(f"http://{ADDRESS}:{server.server_port}/")
     try:
+        feed.refresh()  # what it imports is not interrupted later
+        thread.start()
+        say(f"http://{ADDRESS}:{server.server_port}/")
         while True:
             if feed.wanted:
                 feed.refresh()
