@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from gevolve.evaluate.worker import judge
-from gevolve.evaluate.worker.dependence import check_follows, warnings
+from gevolve.evaluate.worker.dependence import Follows, warnings
 from gevolve.suite.models.mobilenet_small import MobileNetSmall
 from gevolve.suite.models.twofcnet import TwoFCNet
 from gevolve.workload.base import Case
-from gevolve.workload.vary import assumptions, varied, with_rows_permuted
+from gevolve.workload.vary import VariedCase, assumptions, varied, with_rows_permuted
 
 RNG = np.random.default_rng(0)
 CASES = [
@@ -67,25 +67,33 @@ def test_rows_are_permuted_together():
     assert with_rows_permuted(Case(images=images)) == []
 
 
+def follows(errors, inputs, own):
+    """A variant with an error on the first case, and an unedited program with these, of which all but the first vary an input."""
+    cases = [Case(), *(VariedCase({}, name, "redrawn") for name in inputs)]
+    found = Follows(errors, cases)
+    found.begin(own)
+    return found
+
+
 def test_a_model_must_depend_on_what_the_unedited_one_depends_on():
-    unedited, inputs = [0.1, 0.9, 0.1], ["", "weights", "rows"]
-    check_follows(1, {0: 0.11, 1: 0.85}, unedited, inputs, 0.02, "case 1")
-    check_follows(2, {0: 0.11, 2: 0.11}, unedited, inputs, 0.02, "case 2")
+    one = follows([0.1, 0.9, 0.1], ["weights", "rows"], own=0.11)
+    one.check(1, 0.85, 0.02, "case 1")
+    one.check(2, 0.11, 0.02, "case 2")
     with pytest.raises(judge.Fault, match="does not depend on that input"):
-        check_follows(1, {0: 0.11, 1: 0.11}, unedited, inputs, 0.02, "case 1 (weights redrawn)")
+        one.check(1, 0.11, 0.02, "case 1 (weights redrawn)")
     with pytest.raises(judge.Fault, match=r"above 0\.12"):  # it knows the rows by their order
-        check_follows(2, {0: 0.11, 2: 0.8}, unedited, inputs, 0.02, "case 2")
+        one.check(2, 0.8, 0.02, "case 2")
 
 
 def test_a_more_accurate_model_may_bear_better_what_spoils_little():
-    unedited, inputs = [0.084, 0.9, 0.104, 0.12], ["", "images", "images", "bias"]
-    check_follows(2, {0: 0.04, 2: 0.043}, unedited, inputs, 0.02, "images scaled")
+    one = follows([0.084, 0.9, 0.104, 0.12], ["images", "images", "bias"], own=0.04)
+    one.check(2, 0.043, 0.02, "images scaled")
     with pytest.raises(judge.Fault, match="does not depend on that input"):
-        check_follows(1, {0: 0.04, 1: 0.043}, unedited, inputs, 0.02, "images redrawn")
+        one.check(1, 0.043, 0.02, "images redrawn")
     with pytest.raises(
         judge.Fault, match="does not depend on that input"
     ):  # nothing of a bias does worse
-        check_follows(3, {0: 0.04, 3: 0.043}, unedited, inputs, 0.02, "bias redrawn")
+        one.check(3, 0.043, 0.02, "bias redrawn")
 
 
 class Labels:

@@ -20,6 +20,7 @@ from gevolve.run.caveats import add_warning
 from gevolve.run.findings import Interval, Validation
 from gevolve.run.nvcc import keep_judged
 from gevolve.run.store import format_id, parse_id
+from gevolve.search.individual import SAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 APART = 0.02
 """Modelled times that differ by less than this share are not measured one by one."""
-SAME = 1.002
-"""A time up to this many times the unedited program's is no more than that."""
 CANDIDATES = 64
 """At most this many variants are tried in one validation, not counting single edits of those that failed."""
 SUSPECTS = 24

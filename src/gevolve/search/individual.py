@@ -14,6 +14,8 @@ from gevolve.search import nsga2
 from gevolve.search.settings import Settings
 
 T = TypeVar("T")
+SAME = 1.002
+"""A time up to this many times another is no more than that: no clock tells them apart."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ _LEAST = 1e-12
 """What loses nothing at all comes before anything that does."""
 
 
-def kind_of(patch: Patch) -> str:
+def form_of(patch: Patch) -> str:
     """The form of a patch's edits, for forms of one kind pay differently; bundles of a form are one of their own."""
     return patch[0].form if len(patch) == 1 else f"{len(patch)} {patch[0].form}"
 

@@ -27,8 +27,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Self
 
 from gevolve.patch import Edit, Patch
-from gevolve.search.individual import Individual
-from gevolve.search.joining import grouped, joined, kind_of, price
+from gevolve.search.individual import SAME, Individual
+from gevolve.search.joining import form_of, grouped, joined, price
 from gevolve.search.stages import ACCURATE, COMPANY, EXACT, NEXT, OpeningState, Stage
 
 MOST_JOINED = 48
@@ -45,8 +45,6 @@ AGAIN = 0.99
 """Groups are added once more if they brought the time below this part of what it was."""
 DEAR = 1.25
 """What has less error is joined if it takes no more than this many times the unedited program's time."""
-SAME = 1.002
-"""A time up to this many times the unedited program's is no more: no clock tells them apart."""
 
 
 class Opening:
@@ -67,7 +65,7 @@ class Opening:
         self._patches: dict[str, list[Patch]] = {}
         for patch in dict.fromkeys(patches):
             if patch.edits:
-                self._patches.setdefault(kind_of(patch), []).append(patch)
+                self._patches.setdefault(form_of(patch), []).append(patch)
         self._size = size
         self._most = len(patches) if most is None else most
         self._unedited = unedited.time
@@ -129,8 +127,8 @@ class Opening:
                 one.patch for one in good if one.patch not in paid and self._is_neutral(one)
             ]
             for patch in patches:
-                count, wins = self._record.get(kind_of(patch), (0, 0))
-                self._record[kind_of(patch)] = count + 1, wins + (patch in paid)
+                count, wins = self._record.get(form_of(patch), (0, 0))
+                self._record[form_of(patch)] = count + 1, wins + (patch in paid)
         else:
             self._keep(good)
         self._settle()
@@ -191,7 +189,7 @@ class Opening:
         return sum(
             1.0 if self._better(error) or most <= 0 else max(0.0, self._unedited - time) / most
             for time, error, patch in self._winners
-            if kind_of(patch) == kind
+            if form_of(patch) == kind
         )
 
     def _lengths(self) -> list[int]:
@@ -270,7 +268,7 @@ class Opening:
         """Harmless edits that the best has not, those of the forms first that have paid most often."""
         has = frozenset(self._best[1])
         left = [patch for patch in self._harmless if not has >= frozenset(patch)]
-        return sorted(left, key=lambda patch: -self._promise(kind_of(patch), 0))[:MOST_JOINED]
+        return sorted(left, key=lambda patch: -self._promise(form_of(patch), 0))[:MOST_JOINED]
 
     def _belongs(self, time: float, error: float) -> bool:
         """Whether a winner is joined in this stage."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import re
 from contextlib import suppress
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -29,7 +28,7 @@ from gevolve.device.iree.messages import Compile, Compiled, Ran, Run, Tensor, Wo
 from gevolve.device.iree.process import IreeProcess
 from gevolve.device.xla import Xla
 from gevolve.device.xla.executable import checked
-from gevolve.device.xla.outputs import Outputs
+from gevolve.device.xla.outputs import Outputs, key_of
 from gevolve.errors import DeviceError, MissingPackageError, install
 from gevolve.ir.levels import from_comments
 from gevolve.system.confine import DRIVER
@@ -151,7 +150,7 @@ class Iree(Device):
 
     def keep(self, artefact: bytes) -> None:
         """Never evict this program from the cache."""
-        self._kept[_key(artefact)] = artefact
+        self._kept[key_of(artefact)] = artefact
 
     def fingerprint(self, artefact: bytes) -> str:
         """On a card, a hash of IREE's module: its kernels, constants and how they are launched."""
@@ -239,7 +238,7 @@ class Iree(Device):
         if edits and (edited := self._work(artefact).evolved):
             return self._of_kernels(artefact, sorted(edited), arguments, found)
         artefact = graph
-        sampled = int(_key(artefact), 16) % self._sample == 0
+        sampled = int(key_of(artefact), 16) % self._sample == 0
         if not sampled and all(
             self._agrees(one, arguments) is not False for one in self._kept.values()
         ):
@@ -263,7 +262,7 @@ class Iree(Device):
         self, artefact: bytes, edited: list[str], arguments: Sequence[Array], found: list[Array]
     ) -> list[Array]:
         """What a program with edited kernels computes, where its graph computes `found`."""
-        key = _key(artefact)
+        key = key_of(artefact)
         if self._same.get(key):
             return found
         own, ran = self.run(artefact, arguments, edited)
@@ -282,14 +281,14 @@ class Iree(Device):
     def _hazards_of(
         self, graph: bytes, kernels: list[str], arguments: Sequence[Array]
     ) -> frozenset[tuple[str, str]]:
-        key = _key(graph + ",".join(kernels).encode())
+        key = key_of(graph + ",".join(kernels).encode())
         if key not in self._own_hazards:
             found = self.run(graph, arguments, kernels)[1].findings
             self._own_hazards[key] = frozenset((one.kind, one.kernel) for one in found)
         return self._own_hazards[key]
 
     def _agrees(self, artefact: bytes, arguments: Sequence[Array]) -> bool | None:
-        key = _key(artefact)
+        key = key_of(artefact)
         if key not in self._agree:
             self._agree[key] = None
             if self.time(artefact, arguments).instructions <= _MOST:
@@ -299,7 +298,7 @@ class Iree(Device):
 
     def remark(self, artefact: bytes) -> str:
         """Who computes the outputs."""
-        agrees = self._agree.get(_key(artefact))
+        agrees = self._agree.get(key_of(artefact))
         if agrees is None:
             return f"Outputs are XLA's on the CPU; to compute them {self.name} would take too long."
         if agrees:
@@ -308,7 +307,7 @@ class Iree(Device):
 
     def time(self, artefact: bytes, arguments: Sequence[Array]) -> Ran:
         """The time on a virtual GPU, which the values of the arguments have no part in."""
-        key = _key(artefact)
+        key = key_of(artefact)
         if key not in self._times:
             self._times[key] = self._timed(artefact, arguments)
             for old in list(self._times)[:-_TIMES]:
@@ -329,7 +328,7 @@ class Iree(Device):
         work = _work(graph)
         if not edits:
             return work
-        key = _key(artefact)
+        key = key_of(artefact)
         if key not in self._evolved:
             kernels = self._iree().compile(Compile(work)).kernels
             self._evolved[key] = evolved(kernels, edits, self._arch)
@@ -376,11 +375,6 @@ def _work(artefact: bytes) -> Work:
     from gevolve.ir.stablehlo.mlir import parse  # noqa: PLC0415
 
     return Work(rewritten(parse(artefact)).encode())
-
-
-@lru_cache(16)  # it is asked for at each run, and a program may hold its weights
-def _key(artefact: bytes) -> str:
-    return hashlib.sha256(artefact).hexdigest()
 
 
 def _close(one: Array, other: Array, rounding: float = _ROUNDING) -> bool:

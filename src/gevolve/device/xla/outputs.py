@@ -30,7 +30,7 @@ class Outputs:
 
     def prepare(self, artefact: bytes) -> CompiledProgram | PiecedProgram:
         """Compile; raises `SourceError` with XLA's message if it fails."""
-        key = _key(artefact)
+        key = key_of(artefact)
         found = self._programs.pop(key, None) or self._start().compile(artefact, SOON)
         self._programs[key] = found  # what was used last goes last
         for old in list(self._programs)[:-_KEPT]:
@@ -55,5 +55,6 @@ class Outputs:
 
 
 @lru_cache(16)  # it is asked for at each run, and a program may hold its weights
-def _key(artefact: bytes) -> str:
+def key_of(artefact: bytes) -> str:
+    """A program by its content."""
     return hashlib.sha256(artefact).hexdigest()

@@ -13,7 +13,8 @@ import numpy as np
 from gevolve.evaluate.verdict import Verdict
 from gevolve.evaluate.worker import judge
 from gevolve.evaluate.worker.meter import Meter
-from gevolve.workload.base import Array
+from gevolve.workload.base import Array, Case
+from gevolve.workload.vary import VariedCase
 
 _PART = 0.5
 """A variant's error must rise by this part of what the unedited program's does."""
@@ -23,32 +24,32 @@ _ROWS = 16
 """So many constants are tried."""
 
 
-def check_follows(
-    case: int,
-    errors: Mapping[int, float],
-    unedited: Sequence[float],
-    inputs: Sequence[str],
-    tolerance: float,
-    where: str,
-) -> None:
-    """The error must rise where the unedited program's does, and stay where that stays.
+class Follows:
+    """The unedited program's errors on a case, and on others in which one input is another."""
 
-    `inputs` names the input that is another in each case, from that in the first.
-    """
-    rise, expected = errors[case] - errors[0], unedited[case] - unedited[0]
-    most = max(
-        one - unedited[0]
-        for one, name in zip(unedited, inputs, strict=True)
-        if name == inputs[case]
-    )
-    if expected > max(tolerance, _SPOILS * most) and not rise >= _PART * expected:
-        raise judge.Fault(
-            Verdict.WRONG,
-            f"{where}: its error goes from {errors[0]:.3g} to {errors[case]:.3g}, the unedited program's"
-            f" from {unedited[0]:.3g} to {unedited[case]:.3g}: it does not depend on that input as it should",
-        )
-    if abs(expected) <= tolerance:
-        judge.check_error(errors[case], unedited[case] + tolerance, where)
+    def __init__(self, errors: Sequence[float], cases: Sequence[Case]) -> None:
+        self._errors = errors
+        self._inputs = [one.what if isinstance(one, VariedCase) else "" for one in cases]
+        self._own = errors[0]
+
+    def begin(self, error: float) -> None:
+        """Take the error of a variant on the first case, before it is checked on the others."""
+        self._own = error
+
+    def check(self, case: int, error: float, tolerance: float, where: str) -> None:
+        """The error of the variant must rise where the unedited program's does, and stay where that stays."""
+        first = self._errors[0]
+        rise, expected = error - self._own, self._errors[case] - first
+        alike = [n for n, name in enumerate(self._inputs) if name == self._inputs[case]]
+        most = max(self._errors[n] for n in alike) - first
+        if expected > max(tolerance, _SPOILS * most) and not rise >= _PART * expected:
+            raise judge.Fault(
+                Verdict.WRONG,
+                f"{where}: its error goes from {self._own:.3g} to {error:.3g}, the unedited program's"
+                f" from {first:.3g} to {self._errors[case]:.3g}: it does not depend on that input as it should",
+            )
+        if abs(expected) <= tolerance:
+            judge.check_error(error, self._errors[case] + tolerance, where)
 
 
 def warnings(

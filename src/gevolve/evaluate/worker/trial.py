@@ -43,7 +43,6 @@ from gevolve.evaluate.worker.growing import Growing, unedited_errors
 from gevolve.evaluate.worker.plan import runs
 from gevolve.patch import Patch
 from gevolve.workload.base import Array, Split
-from gevolve.workload.vary import VariedCase
 
 _UNTIMED: tuple[Split, ...] = ("unseen", "varied")
 """Splits that only say whether a variant is right."""
@@ -83,7 +82,7 @@ class Trial:
         gc.collect()
         gc.freeze()  # so that no collection in a child walks, and so copies, what it inherits
         self._allowed = workload.tolerance if tolerance is None else tolerance
-        self._follows = self._unedited_errors() if split == "varied" else None
+        self._follows = self._unedited_follows() if split == "varied" else None
         rounding = self._unedited.meter.rounding
         # The strictest, until the error is known.
         self._tolerance = max(rounding, workload.bound(math.inf, 0.0))
@@ -316,15 +315,11 @@ class Trial:
             error = self._compare(run, got.arrays, where)
         judge.check_inputs(ran.usage.changed, expected.changed, where)
         if case and self._follows and not run.poison:
-            errors = {0: self._follows[1], case: error}
-            inputs = [
-                one.what if isinstance(one, VariedCase) else "" for one in self._problem.cases
-            ]
-            dependence.check_follows(case, errors, self._follows[0], inputs, self._allowed, where)
+            self._follows.check(case, error, self._allowed, where)
             return 0.0, 0.0
         judge.check_error(error, self._tolerance, where)
         if self._follows and not run.poison:
-            self._follows = (self._follows[0], error)
+            self._follows.begin(error)
         if error > self._unedited.meter.rounding:
             off = judge.share_off(got.arrays, expected.want)
         return error, off
@@ -341,7 +336,7 @@ class Trial:
             judge.check_near(meter.near(run.case, got, first, where), where)
         return 0.0
 
-    def _unedited_errors(self) -> tuple[list[float], float] | None:
+    def _unedited_follows(self) -> dependence.Follows | None:
         """The unedited program's errors by case, if they are not differences from it."""
         if self._problem.workload.compares:
             return None
@@ -349,7 +344,7 @@ class Trial:
             self._unedited.meter.error(case, one.want, one.want, f"case {case}")
             for case, one in enumerate(self._expected)
         ]
-        return errors, errors[0]
+        return dependence.Follows(errors, self._problem.cases)
 
     # --- setting up ------------------------------------------------------------------------------
 
