@@ -80,6 +80,9 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.4g}"
 
 
+MODELLED = "Time and speed are the model's, which the search went by; held-out and fresh are the clock's."
+
+
 def clock(seconds: float) -> str:
     minutes, rest = divmod(int(seconds), 60)
     return f"{minutes}:{rest:02d}"
@@ -297,6 +300,8 @@ def summary(result: Summary) -> RenderableType:
     rows += [Text(line, style="yellow") for line in _beside_nvcc(result)]
     if result.clock is not None:
         rows.append(Text(str(result.clock), style="dim"))
+    if result.modelled:
+        rows.append(Text(MODELLED, style="yellow"))
     rows += [Text(line, style="yellow") for line in result.caveats.lines]
     if result.struck.failed:
         rows.append(Text(struck(result.struck), style="yellow"))

@@ -119,6 +119,11 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """The run's folder."""
 
     @property
+    def modelled(self) -> bool:
+        """Whether the search's times are a model's, and a clock told those on other cases; its own are ratios to 1."""
+        return self.clock is not None and self.baseline["time"] != 1.0
+
+    @property
     def folder(self) -> Path:
         return Path(self.run)
 

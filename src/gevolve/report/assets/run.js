@@ -69,7 +69,7 @@ function costLines(old, now, variant) {
   return h(
     'details',
     { class: 'fold', open: true },
-    h('summary', {}, names.some((name) => name.includes(' ')) ? 'By layer' : 'By source line'),
+    h('summary', {}, names.some((name) => /^o\d+( |$)/.test(name)) ? 'By layer' : 'By source line'),
     table(
       ['line', 'unedited', variant, 'change', 'mostly'],
       rows
