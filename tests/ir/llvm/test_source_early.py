@@ -212,3 +212,28 @@ __global__ void k(const double *a, double *out, double x)
     for ptx in (changed, edited):
         assert ptx.count("rcp.approx.ftz.f64") == 2
         assert "div.rn.f64" not in ptx
+
+
+def test_a_load_behind_a_barrier_is_done_above_it(tmp_path):
+    text = """__global__ void k(float *out, const float *in, int n)
+{
+    __shared__ float tile[64];
+    int i = threadIdx.x;
+    out[i] = 0;
+    while (n-- > 0) {
+        tile[i] = out[i];
+        __syncthreads();
+        int at = i ^ 1;
+        out[i] += tile[at] + in[at];
+    }
+}
+"""
+    path = tmp_path / "k.cu"
+    path.write_text(text)
+    program = load(path)
+    edits = [edit for edit in every(program, "hoist") if edit.args[1] == "block"]
+    forms = [program.source_form(Patch((edit,)), text, "k.cu") for edit in edits]
+    assert any("+        const auto early1 = in[(i ^ 1)];\n" in form.diff for form in forms)
+    for form in forms:
+        path.write_text(form.text)
+        assert load(path).text, "it compiles"

@@ -220,10 +220,10 @@ def test_a_condition_that_is_not_plain_is_left(condition, why, tmp_path):
 
 
 def test_what_has_no_form_names_the_edit(program):
-    edit = Edit("forward", ("i0", "i1"), 1)
+    edit = Edit("move", ("i1", "i0"), 1)
     form = program.source_form(Patch((edit,)), SOURCE, "all.cu")
     assert form.text == SOURCE
-    assert re.search(r"reuse.*has no form", form.left[0])
+    assert re.search(r"move.*has no form", form.left[0])
 
 
 def test_edits_of_one_place_do_not_both_fit(program):

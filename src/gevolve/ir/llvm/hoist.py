@@ -63,9 +63,12 @@ class Hoist(LlvmEdit):
         load = draft.find(self.load, is_load)
         home, _ = draft.position(load.id)
         above = self._block(draft, home)
-        if above == home:
+        if above != home:
+            return early.above(source, self.load, draft.body(above)[-1])
+        barriers = [id_ for id_ in draft.body(home) if _is_barrier(draft.get(id_))]
+        if not barriers or not _behind_barrier(draft, load):
             raise Skipped("it has no form in the source")
-        return early.above(source, self.load, draft.body(above)[-1])
+        return early.above(source, self.load, barriers[0])
 
     def _plan(self, draft: LlvmDraft, load: Instr) -> tuple[list[Instr], str, int]:
         """What moves along, and where to; raises `Skipped` if it cannot."""
@@ -128,5 +131,8 @@ def _opcode(draft: LlvmDraft, id_: str) -> str:
 
 def _behind_barrier(draft: LlvmDraft, load: Instr) -> bool:
     home, at = draft.position(load.id)
-    before = (draft.get(id_) for id_ in draft.body(home)[:at])
-    return any(one is not None and "@llvm.nvvm.barrier" in one.parts[0] for one in before)
+    return any(_is_barrier(draft.get(id_)) for id_ in draft.body(home)[:at])
+
+
+def _is_barrier(instr: Instr | None) -> bool:
+    return instr is not None and "@llvm.nvvm.barrier" in instr.parts[0]

@@ -12,6 +12,7 @@ from gevolve.ir.llvm.hoist import need
 from gevolve.ir.llvm.loops import Loop, innermost
 from gevolve.ir.llvm.model import Instr, Operand
 from gevolve.ir.llvm.sites import LlvmSites
+from gevolve.ir.llvm.source_form import SourceDraft, kept
 
 
 @dataclass(frozen=True)
@@ -70,18 +71,22 @@ class Keep(LlvmEdit):
         if self.loads == "loop":
             self._promote(draft, target, seed)
             return
-        kind, group = value_type(target), _group(draft, target)
+        kind, (noted, later) = value_type(target), self._parts(draft, target)
+        place = self._variable(draft, kind, seed)
+        for one in later:
+            draft.put(Instr(one.id, "load", kind, (f"load {kind}, ptr ", ""), (place,)))
+        for one in noted:
+            _note(draft, one, place)
+
+    def _parts(self, draft: LlvmDraft, target: Instr) -> tuple[list[Instr], list[Instr]]:
+        """The accesses whose values are kept, and the loads that take what was kept."""
+        group = _group(draft, target)
         later = [one for one in group if one.opcode == "load"]
         if self.loads == "sure":
             later = [one for one in later if _passed(draft, one, group)]
         if not later or len(later) == len(group):
             raise Skipped(f"nothing comes back to the address of {self.access}")
-        place = self._variable(draft, kind, seed)
-        for one in group:
-            if one in later:
-                draft.put(Instr(one.id, "load", kind, (f"load {kind}, ptr ", ""), (place,)))
-            else:
-                _note(draft, one, place)
+        return [one for one in group if one not in later], later
 
     def _promote(self, draft: LlvmDraft, target: Instr, seed: int) -> None:
         """Load once before the loop; in the loop, take what was last loaded or stored."""
@@ -116,6 +121,18 @@ class Keep(LlvmEdit):
             return f"keep in a register what {show(self.access)} works on, while its loop runs"
         which = "later loads" if self.loads == "sure" else "all loads"
         return f"keep in a register what {show(self.access)} works on, for {which} of that address"
+
+    def rewrite(self, source: SourceDraft) -> str:
+        draft = LlvmDraft(source.index)
+        target = draft.find(self.access, is_access)
+        if self.loads != "loop":
+            return kept.kept(source, *self._parts(draft, target), every=True)
+        loop, accesses, _ = _plan(draft, target, _group(draft, target))
+        dominance = draft.index.dominance[draft.index.function_of[loop.head]]
+        back = next(
+            block for block in sorted(loop.blocks) if loop.head in dominance.successors[block]
+        )
+        return kept.kept_in_loop(source, accesses, target, draft.body(back)[-1])
 
 
 def _note(draft: LlvmDraft, access: Instr, place: Operand) -> None:

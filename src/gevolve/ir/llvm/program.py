@@ -116,14 +116,15 @@ class LlvmProgram(EditableProgram[LlvmSites, LlvmDraft]):
 
     def source_form(self, patch: Patch, source: str, file: str) -> SourceForm:
         """The patch written into the source that the program was compiled from, as far as it can be."""
-        draft = SourceDraft(source, file, self._index, self.locations)
+        edited = frozenset(word for edit in patch for word in edit.args)
+        draft = SourceDraft(source, file, self._index, self.locations, edited)
         words: list[str] = []
         left: list[str] = []
         for edit in patch:
             read = self.edit_kinds.read(edit)
             assert isinstance(read, LlvmEdit)
             try:
-                words.append(read.rewrite(draft))
+                words.append(draft.attempt(read.rewrite))
             except Skipped as why:
                 left.append(f"{self.describe(edit).sentence}: {why}")
         return SourceForm(source, file, draft.result(), draft.diff(), tuple(words), tuple(left))

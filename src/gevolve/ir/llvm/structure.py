@@ -10,7 +10,7 @@ from gevolve.ir.llvm.draft import LlvmDraft
 from gevolve.ir.llvm.edit_kind import LlvmEdit
 from gevolve.ir.llvm.model import Instr
 from gevolve.ir.llvm.sites import LlvmSites
-from gevolve.ir.llvm.source_form import SourceDraft, forms
+from gevolve.ir.llvm.source_form import SourceDraft, forms, kept
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,13 @@ class Forward(LlvmEdit):
 
     def describe(self, show: Show) -> str:
         return f"reuse the value of {show(self.earlier)} instead of {show(self.load)}"
+
+    def rewrite(self, source: SourceDraft) -> str:
+        get = source.index.instr.get
+        load, earlier = get(self.load), get(self.earlier)
+        if load is None or earlier is None:
+            raise Skipped(f"{self.load} is gone")
+        return kept.kept(source, [earlier], [load], every=False)
 
 
 @dataclass(frozen=True)

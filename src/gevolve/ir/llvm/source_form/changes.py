@@ -43,18 +43,22 @@ class Changes:
         if line not in lines:
             lines.append(line)
 
+    def declare(self, body: int, line: str) -> None:
+        """Put a line at the start of a function's body."""
+        self._add((body, body), _Change(f"\n    {line}"))
+
     def compute_early(self, span: Span, statement: int, text: str = "") -> None:
         """Compute an expression above a statement, as this text or as it stands, and use its value."""
         if span not in self._early:
             self._require_apart(span, keeps=not text)
             self._early[span] = (statement, self.new_name(), text)
 
-    def new_name(self) -> str:
+    def new_name(self, stem: str = "early") -> str:
         """A name for a value, which the text does not have."""
         self._names += 1
-        while f"early{self._names}" in self.text:
+        while f"{stem}{self._names}" in self.text:
             self._names += 1
-        return f"early{self._names}"
+        return f"{stem}{self._names}"
 
     def result(self) -> str:
         """The text with everything changed."""

@@ -2,7 +2,8 @@
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from copy import deepcopy
 from pathlib import PurePath
 
 from gevolve.ir.edit_kind import Skipped
@@ -15,7 +16,15 @@ from gevolve.ir.llvm.source_form.scan import Span, blanked, parameters
 class SourceDraft:
     """A source file with the places that the instructions of a program come from."""
 
-    def __init__(self, text: str, file: str, index: LlvmIndex, locations: Locations) -> None:
+    def __init__(
+        self,
+        text: str,
+        file: str,
+        index: LlvmIndex,
+        locations: Locations,
+        edited: frozenset[str] = frozenset(),
+    ) -> None:
+        """`edited` has the ids that the edits to come name."""
         self.text = text
         self.code = blanked(text)
         """The text without comments and literals, offset by offset."""
@@ -24,6 +33,18 @@ class SourceDraft:
         self._locations = locations
         self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
         self.changes = Changes(text)
+        self.edited = edited
+        self.kept: dict[int, tuple[str, bool]] = {}
+        """By the offset of an access, the variable that keeps what it works on, and whether it is read instead."""
+
+    def attempt(self, rewrite: Callable[["SourceDraft"], str]) -> str:
+        """What an edit says that it did here; one that cannot do all of it changes nothing."""
+        changes, kept = deepcopy(self.changes), dict(self.kept)
+        try:
+            return rewrite(self)
+        except Skipped:
+            self.changes, self.kept = changes, kept
+            raise
 
     def place(self, id_: str) -> int:
         """The offset of what an instruction was made for."""

@@ -23,7 +23,7 @@ def above(source: SourceDraft, load: str, branch: str) -> str:
     if start >= span[0] or _leaves(between):
         raise Skipped("the branch is not above it in the source")
     text = source.text[slice(*span)]
-    early = _unfolded(text, between)
+    early = unfolded(text, between)
     if updated is None:
         source.changes.compute_early(span, start, "" if early == text else early)
     else:
@@ -54,7 +54,7 @@ def _leaves(code: str) -> bool:
     return False
 
 
-def _unfolded(text: str, between: str) -> str:
+def unfolded(text: str, between: str) -> str:
     """An expression with what a stretch of code defines written out; `Skipped` if that code changes it otherwise."""
     for _ in range(_DEEP):
         names = [name for name in dict.fromkeys(_WORD.findall(text)) if _changes(name, between)]

@@ -9,10 +9,10 @@ from gevolve.ir.edit_kind import Skipped
 from gevolve.ir.llvm.source_form.draft import SourceDraft
 from gevolve.ir.llvm.source_form.scan import (
     Span,
-    opening,
     operand_after,
     operand_before,
     postfix_end,
+    postfix_start,
     statement,
     trimmed,
 )
@@ -186,24 +186,13 @@ def element(source: SourceDraft, load: str) -> Span:
     code = source.code
     word = _NAME.match(code, start)
     while word is not None and (member := re.search(r"(\.|->)\s*$", code[:start])):
-        start = _postfix_start(code, member.start())
+        start = postfix_start(code, member.start())
     end = postfix_end(code, word.end()) if word is not None else start
     if "[" not in code[start:end] or code[:start].rstrip().endswith("&"):
         raise Skipped("the load is no plain element of an array")
     if re.match(r"\s*([-+*/%&|^]|<<|>>)?=(?!=)|\s*(\+\+|--)", code[end:]):
         raise Skipped("the element is written there too")
     return start, end
-
-
-def _postfix_start(code: str, end: int) -> int:
-    """Where the name with brackets that ends here begins."""
-    start = trimmed(code, (0, end))[1]
-    while start > 0 and code[start - 1] == "]":
-        start = trimmed(code, (0, opening(code, start - 1)))[1]
-    name = re.search(r"[A-Za-z_]\w*$", code[:start])
-    if name is None:
-        raise Skipped("the load is no plain element of an array")
-    return name.start()
 
 
 def _declaration(code: str, at: int) -> int:

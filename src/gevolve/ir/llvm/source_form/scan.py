@@ -156,6 +156,17 @@ def postfix_end(text: str, place: int) -> int:
     return place
 
 
+def postfix_start(text: str, end: int) -> int:
+    """Where the name with brackets that ends here begins."""
+    start = trimmed(text, (0, end))[1]
+    while start > 0 and text[start - 1] == "]":
+        start = trimmed(text, (0, opening(text, start - 1)))[1]
+    name = re.search(r"[A-Za-z_]\w*$", text[:start])
+    if name is None:
+        raise Skipped("it is no plain element of an array")
+    return name.start()
+
+
 def operand_before(text: str, at: int) -> Span:
     """The left operand of the product or quotient whose operator is at this offset."""
     end = place = trimmed(text, (0, at))[1]
