@@ -143,6 +143,20 @@ def test_rounding_counts_as_exact_and_the_tolerance_bounds():
     assert admit(Patch(), Evaluation(verdict=Verdict.WRONG, time=1.0, error=0.0), options) is None
 
 
+@given(error=st.floats(0, 0.2), rounding=st.sampled_from([0.0, 1e-7, 0.01]))
+def test_an_approximation_is_never_exact_whatever_the_cases_show(error, rounding):
+    """Search cases may hide it; it then has the error of rounding at least, and the exact end is without it."""
+    options = Settings(tolerance=0.1, rounding=rounding, approximations=("omit",))
+    evaluation = Evaluation(verdict=Verdict.OK, time=1.0, error=error)
+    loose = admit(Patch.parse("unroll i1 4 #1; omit i3 0 term #1"), evaluation, options)
+    exact = admit(Patch.parse("unroll i1 4 #1"), evaluation, options)
+    assert (loose is None) == (exact is None) == (error > 0.1)
+    if loose is not None:
+        assert exact.error == (error if error > rounding else 0)
+        assert 0 < loose.error == max(exact.error, rounding or loose.error) <= options.bound
+        assert exact.error or not loose.dominates(exact)
+
+
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 3)), max_size=20))
 def test_front_is_what_no_other_dominates_whatever_the_order(rows):
     people = [

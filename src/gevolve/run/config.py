@@ -68,12 +68,18 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """How many worker processes to start: one for each core unless the user said otherwise."""
         return self.workers or len(os.sched_getaffinity(0))
 
-    def search_settings(self, bound: float, rounding: float) -> Settings:
-        """The settings of the search: errors up to `bound` are allowed, up to `rounding` none."""
+    def search_settings(
+        self, bound: float, rounding: float, approximations: tuple[str, ...] = ()
+    ) -> Settings:
+        """The settings of the search: errors up to `bound` are allowed, up to `rounding` none.
+
+        Nothing that has an edit of the `approximations` is exact.
+        """
         return make_settings(
             self.search,
             self.preset,
             self.settings,
             tolerance=bound,
             rounding=rounding,
+            approximations=approximations,
         )

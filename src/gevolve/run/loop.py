@@ -110,6 +110,7 @@ class Loop:
             self._store.set("cases", baseline.cases)
             self._store.set("bound", baseline.tolerance)
             self._store.set("rounding", baseline.rounding)
+            self._store.set("approximations", self._run.program.loose_kinds)
             self._store.set("caveats", caveats_of(baseline))
             self._store.add([(Patch(), baseline.evaluation, -1)])
         elif baseline.deterministic and row.evaluation.time != baseline.evaluation.time:

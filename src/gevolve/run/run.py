@@ -169,6 +169,7 @@ class Run:
         return config.search_settings(
             self.store.get("bound", float, config.tolerance),
             self.store.get("rounding", float, config.rounding),
+            self.store.get("approximations", tuple[str, ...], ()),
         )
 
     def load_program(self) -> None:

@@ -14,6 +14,8 @@ from gevolve.search import nsga2
 from gevolve.search.settings import Settings
 
 T = TypeVar("T")
+_LEAST = 1e-300
+"""The error of an approximation that showed none."""
 SAME = 1.002
 """A time up to this many times another is no more than that: no clock tells them apart."""
 
@@ -26,7 +28,10 @@ class Individual:
     evaluation: Evaluation
     time: float
     error: float
-    """The evaluation's error, or 0 where that is no more than rounding."""
+    """The evaluation's error; where that is no more than rounding, 0, or the rounding if it is an approximation.
+
+    Cases that happen to hide an approximation do not make it exact.
+    """
 
     def dominates(self, other: "Individual") -> bool:
         """At least as good in both objectives, and better in one."""
@@ -44,7 +49,10 @@ def admit(patch: Patch, evaluation: Evaluation, settings: Settings) -> Individua
         return None
     if not error <= settings.bound:
         return None
-    return Individual(patch, evaluation, time, error if error > settings.rounding else 0.0)
+    if error <= settings.rounding:
+        loose = any(edit.kind in settings.approximations for edit in patch)
+        error = (settings.rounding or _LEAST) if loose else 0.0
+    return Individual(patch, evaluation, time, error)
 
 
 @lru_cache(maxsize=1 << 12)  # islands keep the same sets

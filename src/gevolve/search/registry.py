@@ -38,13 +38,18 @@ def search_kind(name: str, settings: Settings) -> type[Search]:
 
 
 def make_settings(
-    search: str, preset: str, chosen: dict[str, Any], *, tolerance: float, rounding: float
+    search: str,
+    preset: str,
+    chosen: dict[str, Any],
+    *,
+    tolerance: float,
+    rounding: float,
+    approximations: tuple[str, ...] = (),
 ) -> Settings:
     """The settings of a search: a preset, what the user chose, and the errors of the workload."""
     kind = load_search(search)
-    settings = build_settings(
-        kind.settings_type, preset, chosen, tolerance=tolerance, rounding=rounding
-    )
+    fixed = {"tolerance": tolerance, "rounding": rounding, "approximations": approximations}
+    settings = build_settings(kind.settings_type, preset, chosen, **fixed)
     if settings.islands > 1 and kind.observe is Search.observe:
         raise OptionError(f"--search is {search}, which knows no islands; leave out --islands")
     return settings

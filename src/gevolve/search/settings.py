@@ -37,6 +37,8 @@ class Settings:
     """The largest error that a variant may have; `rounding` if that is larger."""
     rounding: float = 0.0
     """An error up to this counts as none: the workload's own."""
+    approximations: tuple[str, ...] = ()
+    """The edit kinds that approximate: nothing with one of these is exact, whatever its error."""
     clones: int = 2
     """How many variants with one and the same artefact may live at once."""
     adaptive: bool = True
@@ -139,8 +141,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
 }
 """Settings that go together: the defaults, and what the GEVO paper's tool used."""
-_FIXED = ("tolerance", "rounding")
-"""Settings that follow from the workload and from ``--tolerance``."""
+_FIXED = ("tolerance", "rounding", "approximations")
+"""Settings that follow from the program, the workload and ``--tolerance``."""
 
 
 def build_settings(

@@ -2,8 +2,12 @@
 
 import pytest
 
+from gevolve.ir.llvm.addresses import address_text, roots
 from gevolve.ir.llvm.codegen import to_ptx
+from gevolve.ir.llvm.draft import LlvmDraft
 from gevolve.ir.llvm.edits import EDIT_KINDS
+from gevolve.ir.llvm.omit import _saved
+from gevolve.ir.llvm.recurrence import head_of, sums
 from gevolve.patch import Patch
 from gevolve.suite import PAPERS, TUNED
 from gevolve.workload.locate import locate
@@ -115,3 +119,36 @@ def test_loops_of_few_steps_are_not_perforated():
         profile = dict.fromkeys(program._index.body, 1.0) | {loop: float(steps)}
         edits = (edit for patch in program.sweep(["perforate"], profile) for edit in patch)
         assert {edit.args[1] for edit in edits if edit.args[0] == "i145"} == found
+
+
+def test_loops_of_few_steps_are_not_shortened():
+    """Nothing of them would be left out, or all of what a few cases have."""
+    program = locate("papers/nbody").load()
+    loop = program._index.block_of["i145"]
+    for steps, found in ((3, {"2"}), (20, {"2", "4", "8", "16"})):
+        profile = dict.fromkeys(program._index.body, 1.0) | {loop: float(steps)}
+        edits = (edit for patch in program.sweep(["shorten"], profile) for edit in patch)
+        assert {edit.args[1] for edit in edits if edit.args[0] == "i145"} == found
+
+
+def test_what_saves_most_is_left_out_first_and_no_term_of_a_loops_own_sum():
+    program = locate("papers/nbody").load()
+    swept = [patch[0] for patch in program.sweep(["omit"], None)]
+    index, draft = program._index, LlvmDraft(program._index)
+    saved = [_saved(program.sites(None), index.instr[e.args[0]], int(e.args[1])) for e in swept]
+    assert saved == sorted(saved, reverse=True)
+    assert saved[0] > 4 * saved[-1]
+    own = {add.id for one in sums(draft, "i145", head_of(draft, "i145")) for add, _ in one.terms}
+    assert len(own) == 6  # three sums, unrolled by two
+    assert own.isdisjoint(edit.args[0] for edit in swept if edit.args[2] == "term")
+
+
+def test_a_load_takes_what_was_loaded_of_the_same_array_only():
+    program = locate("papers/hotspot3d").load()
+    get = program._index.instr.get
+    swept = [patch[0].args for patch in program.sweep(["nearby"], None)]
+    assert swept
+    for load, other in swept:
+        mine, its = (get(id_).operands[-1].value for id_ in (load, other))
+        assert roots(get, mine) == roots(get, its)
+        assert address_text(get, mine) != address_text(get, its)

@@ -28,13 +28,15 @@ from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.keep import Keep
 from gevolve.ir.llvm.model import Instr
 from gevolve.ir.llvm.newton import Newton
+from gevolve.ir.llvm.omit import Omit
 from gevolve.ir.llvm.pad import Pad
 from gevolve.ir.llvm.parameters import Parameter
 from gevolve.ir.llvm.perforate import Perforate
 from gevolve.ir.llvm.rounding import Narrow, Relax
+from gevolve.ir.llvm.shorten import Shorten
 from gevolve.ir.llvm.sites import LlvmSites
 from gevolve.ir.llvm.source_form import SourceDraft, conditions, forms
-from gevolve.ir.llvm.structure import Forward, SyncWarp
+from gevolve.ir.llvm.structure import Forward, Nearby, SyncWarp
 from gevolve.ir.registry import EditKinds
 from gevolve.patch import is_word
 
@@ -288,7 +290,8 @@ EDIT_KINDS = EditKinds(
             SyncWarp,
             Registers,
         ),
-        *(Keep, Hoist, Flatten, Pad, Align, Divisor, BlockSize, CompareBits, Parameter, Perforate),
+        *(Keep, Hoist, Flatten, Pad, Align, Divisor, BlockSize, CompareBits, Parameter),
+        *(Perforate, Shorten, Omit, Nearby),
     ),
 )
 """All edit kinds of kernels, in the order in which the search draws them."""

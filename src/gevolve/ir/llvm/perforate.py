@@ -13,6 +13,7 @@ from gevolve.ir.llvm.draft import LlvmDraft
 from gevolve.ir.llvm.edit_kind import LlvmEdit
 from gevolve.ir.llvm.facts import latches
 from gevolve.ir.llvm.model import Instr, Operand
+from gevolve.ir.llvm.recurrence import carried, head_of, sums
 from gevolve.ir.llvm.sites import LlvmSites
 
 _EXITS = {"eq": ("sge", "sle"), "ne": ("slt", "sgt")}
@@ -46,17 +47,17 @@ class Perforate(LlvmEdit):
         numbers: tuple[Literal["2", "4", "8"], ...] = ("8", "2", "4")
         for every in numbers:
             for latch in loops:
-                head = _head(draft, latch)
+                head = head_of(draft, latch)
                 counters = [] if head is None else list(_counters(draft, latch, head))
                 if head is None or not counters or (every != "2" and not _has_phase(counters[0])):
                     continue
-                if _steps(sites, latch, head, counters[0].phi) < int(every):
+                if steps(sites, latch, head) < int(every):
                     continue  # it would say how long the loop runs here, and approximate nothing
-                yield cls(latch, every, "scaled" if list(_sums(draft, latch, head)) else "plain")
+                yield cls(latch, every, "scaled" if any(sums(draft, latch, head)) else "plain")
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         draft.find(self.latch, lambda instr: instr.opcode == "br")
-        head = _head(draft, self.latch)
+        head = head_of(draft, self.latch)
         counters = [] if head is None else list(_counters(draft, self.latch, head))
         if head is None or not counters:
             raise Skipped(f"{self.latch} closes no loop that counts")
@@ -82,7 +83,8 @@ class Perforate(LlvmEdit):
             draft.put(current.with_operand(one.operand, text))
         self._loosen_exits(draft, counters)
         if self.sums == "scaled":
-            for number, (add, operand) in enumerate(list(_sums(draft, self.latch, head))):
+            found = [term for one in sums(draft, self.latch, head) for term in one.terms]
+            for number, (add, operand) in enumerate(found):
                 _scale(draft, add, operand, every / (every - 1), f"{prefix}.sum{number}")
 
     def describe(self, show: Show) -> str:
@@ -130,9 +132,10 @@ class Perforate(LlvmEdit):
                     draft.put(compare._replace(parts=(text, *compare.parts[1:])))
 
 
-def _steps(sites: LlvmSites, latch: str, head: str, phi: Instr) -> float:
+def steps(sites: LlvmSites, latch: str, head: str) -> float:
     """How many steps a loop takes on average, as far as the profile tells."""
     home = sites.index.block_of[latch]
+    phi = sites.index.instr[sites.index.body[head][0]]
     entries = sum(sites.heat(block) for block in phi.blocks if block != home)
     return sites.heat(head) / entries if sites.profiled and entries else math.inf
 
@@ -148,30 +151,9 @@ def _decides(draft: LlvmDraft, compare: Instr) -> bool:
     return compare.opcode == "icmp" and any(u is not None and u.opcode == "br" for u in users)
 
 
-def _head(draft: LlvmDraft, latch: str) -> str | None:
-    instr = draft.get(latch)
-    if instr is None or instr.opcode != "br":
-        return None
-    home = draft.block_of(latch)
-    dominance = draft.index.dominance[draft.index.function_of[home]]
-    return next((b for b in instr.blocks if dominance.dominates(b, home)), None)
-
-
-def _carried(draft: LlvmDraft, latch: str, head: str) -> Iterator[tuple[Instr, Instr]]:
-    """The phis of a loop, with what computes their next values."""
-    home = draft.block_of(latch)
-    for id_ in draft.body(head):
-        phi = draft.get(id_)
-        if phi is None or phi.opcode != "phi" or home not in phi.blocks:
-            continue
-        after = draft.get(phi.operands[phi.blocks.index(home)].local or "")
-        if after is not None:
-            yield phi, after
-
-
 def _counters(draft: LlvmDraft, latch: str, head: str) -> Iterator[_Counter]:
     found: list[_Counter] = []
-    for phi, after in _carried(draft, latch, head):
+    for phi, after in carried(draft, latch, head):
         if after.opcode not in ("add", "getelementptr") or len(after.operands) != 2:
             continue
         base, by = after.operands
@@ -180,24 +162,17 @@ def _counters(draft: LlvmDraft, latch: str, head: str) -> Iterator[_Counter]:
     yield from sorted(found, key=lambda one: one.phi.type == "ptr")
 
 
-def _sums(draft: LlvmDraft, latch: str, head: str) -> Iterator[tuple[Instr, int]]:
-    """The additions of a loop to its own sums, with the operand to be scaled."""
-    for phi, after in _carried(draft, latch, head):
-        if phi.type not in ("float", "double"):
-            continue
-        at = [number for number, operand in enumerate(after.operands) if operand.local == phi.id]
-        if after.opcode == "fadd" and at in ([0], [1]):
-            yield after, 1 - at[0]
-        elif after.opcode == "call" and "@llvm.fm" in after.parts[0] and at == [2]:
-            yield after, 0
-
-
 def _scale(draft: LlvmDraft, add: Instr, number: int, factor: float, name: str) -> None:
     kind, operand = add.type, add.operands[number]
-    rounded = float(np.float32(factor)) if kind == "float" else factor
-    text = f"0x{struct.unpack('>Q', struct.pack('>d', rounded))[0]:016X}"
-    product = Instr(name, "fmul", kind, (f"fmul {kind} ", f", {text}"), (operand,))
+    parts = (f"fmul {kind} ", f", {constant(kind, factor).value}")
+    product = Instr(name, "fmul", kind, parts, (operand,))
     draft.insert(product, *draft.position(add.id))
     current = draft.get(add.id)
     assert current is not None
     draft.put(current.with_operand(number, f"%{name}"))
+
+
+def constant(kind: str, number: float) -> Operand:
+    """A number as LLVM prints it, rounded to its type."""
+    rounded = float(np.float32(number)) if kind == "float" else number
+    return Operand(kind, f"0x{struct.unpack('>Q', struct.pack('>d', rounded))[0]:016X}")

@@ -133,7 +133,8 @@ class Narrow(LlvmEdit):
     def rewrite(self, source: SourceDraft) -> str:
         draft = LlvmDraft(source.index)
         instr = draft.find(self.target, _is_double)
-        return forms.floats(source, _region(draft, instr) if self.reach == "all" else [instr.id])
+        ids = _region(draft, instr) if self.reach == "all" else [instr.id]
+        return forms.floats(source, [id_ for id_ in ids if not _passes_on(source.index.instr[id_])])
 
 
 def _has_flags(instr: Instr) -> bool:
@@ -168,6 +169,11 @@ def _is_double(instr: Instr) -> bool:
     return instr.opcode in _ARITHMETIC and instr.type == "double"
 
 
+def _passes_on(instr: Instr) -> bool:
+    """Whether an instruction passes on one of several doubles, as a loop does from step to step."""
+    return instr.opcode in ("phi", "select") and instr.type == "double"
+
+
 def _region(draft: LlvmDraft, start: Instr) -> list[str]:
     """The operations on doubles that are connected with this one by values, in a fixed order."""
     found = {start.id: None}
@@ -177,7 +183,7 @@ def _region(draft: LlvmDraft, start: Instr) -> list[str]:
         near = [operand.local for operand in instr.operands if operand.local is not None]
         for id_ in (*near, *draft.users(instr.id)):
             other = draft.get(id_)
-            if id_ not in found and other is not None and _is_double(other):
+            if id_ not in found and other is not None and (_is_double(other) or _passes_on(other)):
                 found[id_] = None
                 queue.append(other)
     return sorted(found, key=lambda id_: (draft.position(id_)[0], draft.position(id_)[1]))
@@ -190,6 +196,9 @@ def _narrow(draft: LlvmDraft, id_: str, prefix: str) -> None:
     """
     instr = draft.get(id_)
     assert instr is not None
+    if instr.opcode == "phi":
+        _narrow_phi(draft, instr, prefix)
+        return
     operands: list[Operand] = []
     for number, operand in enumerate(instr.operands):
         if operand.type != "double":
@@ -214,6 +223,29 @@ def _narrow(draft: LlvmDraft, id_: str, prefix: str) -> None:
     narrow = instr._replace(id=name, type="float", parts=parts, operands=tuple(operands))
     draft.insert(narrow, *draft.position(id_))
     draft.put(_conversion(id_, "fpext", Operand("float", f"%{name}"), "double"))
+
+
+def _narrow_phi(draft: LlvmDraft, phi: Instr, prefix: str) -> None:
+    """Carry a value as a float: it is rounded at the end of each block that it comes from."""
+    operands: list[Operand] = []
+    for operand, block in zip(phi.operands, phi.blocks, strict=True):
+        name = f"{prefix}.{block}"
+        if operand.local is None:
+            operands.append(Operand("float", _as_float(operand.value), operand.fixed))
+            continue
+        if draft.get(name) is None:
+            end = len(draft.body(block)) - 1
+            draft.insert(_conversion(name, "fptrunc", operand, "float"), block, end)
+        operands.append(Operand("float", f"%{name}"))
+    name = f"{prefix}.result"
+    parts = tuple(re.sub(r"\bdouble\b", "float", part) for part in phi.parts)
+    narrow = phi._replace(id=name, type="float", parts=parts, operands=tuple(operands))
+    draft.insert(narrow, *draft.position(phi.id))
+    draft.put(_conversion(phi.id, "fpext", Operand("float", f"%{name}"), "double"))
+    block = draft.block_of(phi.id)
+    others = (draft.get(id_) for id_ in draft.body(block))
+    phis = sum(1 for one in others if one is not None and one.opcode == "phi")
+    draft.move_to(phi.id, block, phis)
 
 
 def _conversion(name: str, opcode: str, operand: Operand, kind: str) -> Instr:

@@ -2,15 +2,19 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Self
 
 from gevolve.ir.edit_kind import Show, Skipped
-from gevolve.ir.llvm.addresses import Addresses, is_access, is_load, value_type
+from gevolve.ir.llvm.addresses import Addresses, address_text, is_access, is_load, roots, value_type
 from gevolve.ir.llvm.draft import LlvmDraft
 from gevolve.ir.llvm.edit_kind import LlvmEdit
 from gevolve.ir.llvm.model import Instr
 from gevolve.ir.llvm.sites import LlvmSites
 from gevolve.ir.llvm.source_form import SourceDraft, forms, kept
+
+NEIGHBOURS = 2
+"""So many elements of its array are tried for a load."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,43 @@ class Forward(LlvmEdit):
 
 
 @dataclass(frozen=True)
+class Nearby(Forward):
+    """A load takes the value of another element of the same array: an approximation."""
+
+    name = "nearby"
+    loose = True
+
+    @classmethod
+    def sweep(cls, sites: LlvmSites) -> Iterable[Self]:
+        """The elements that were loaded or stored last before, of the same array."""
+        index, draft = sites.index, LlvmDraft(sites.index)
+        accesses = [instr for instr in index.instr.values() if _moves_number(instr)]
+        places = {one.id: one.operands[-1].value for one in accesses}
+        arrays = {id_: roots(index.instr.get, place) for id_, place in places.items()}
+        texts = {id_: address_text(index.instr.get, place) for id_, place in places.items()}
+        nearest: list[list[Self]] = []
+        for load in sites.hottest(lambda instr: is_load(instr) and _moves_number(instr)):
+            here = draft.position(load.id)
+            others = [
+                other.id
+                for other in accesses
+                if value_type(other) == load.type
+                and arrays[other.id] == arrays[load.id]
+                and texts[other.id] != texts[load.id]
+                and draft.available(other.id, *here)
+            ]
+            others.sort(key=lambda id_: draft.block_of(id_) != here[0])  # the later, the nearer
+            same = [id_ for id_ in others if draft.block_of(id_) == here[0]]
+            chosen = [*reversed(same), *[id_ for id_ in others if id_ not in same]][:NEIGHBOURS]
+            nearest.append([cls(load.id, other) for other in chosen])
+        turns = (one for turn in zip_longest(*nearest) for one in turn)
+        return (one for one in turns if one is not None)
+
+    def describe(self, show: Show) -> str:
+        return f"take the value of {show(self.earlier)}, an element nearby, for {show(self.load)}"
+
+
+@dataclass(frozen=True)
 class SyncWarp(LlvmEdit):
     """A barrier of the whole block becomes one of each warp."""
 
@@ -79,6 +120,11 @@ class SyncWarp(LlvmEdit):
 
     def rewrite(self, source: SourceDraft) -> str:
         return forms.sync_warp(source, self.barrier)
+
+
+def _moves_number(instr: Instr) -> bool:
+    """Whether an instruction loads or stores a floating-point number."""
+    return is_access(instr) and value_type(instr) in ("float", "double")
 
 
 def _is_barrier(instr: Instr) -> bool:
