@@ -36,6 +36,7 @@ from gevolve.search.individual import (
     survivors,
 )
 from gevolve.search.local import neighbor
+from gevolve.search.loosened import PART, loosened
 from gevolve.search.mutation import append, mutate
 from gevolve.search.opening import Opening
 from gevolve.search.proposals import Proposals
@@ -159,7 +160,9 @@ class Nsga2Search(Search):
         self._proposals.experience.add(seen)
         born = [child for child in judged if child is not None]
         if not self._opening.over:
-            self._opening.tell([birth.patch for birth in births], judged)
+            own = len(self._opening.ask())  # what comes after it was no part of it
+            self._opening.tell([birth.patch for birth in births[:own]], judged[:own])
+            self._opening.skip(essence(birth.patch) for birth in births[own:])
         self._alive |= {essence(child.patch): child for child in born}
         before = points(self._front)
         self._front = front(self._front + born)
@@ -289,8 +292,11 @@ class Nsga2Search(Search):
 
     def _breed(self) -> list[Birth]:
         """The next generation: fresh variants where the population has gaps, else children."""
+        loose = [Birth(patch, (self._unedited,), ()) for patch in self._loosened()]
         if not self._opening.over:
-            return [Birth(patch, (self._unedited,), ()) for patch in self._opening.ask()]
+            first = [Birth(patch, (self._unedited,), ()) for patch in self._opening.ask()]
+            known = {essence(birth.patch) for birth in first}
+            return [*first, *(birth for birth in loose if essence(birth.patch) not in known)]
         rng = np.random.Generator(np.random.PCG64([self._seed, self._generation]))
         births: list[Birth] = []
         taken: set[frozenset[Edit]] = set()
@@ -303,6 +309,8 @@ class Nsga2Search(Search):
                 births.append(birth)
 
         size = self._settings.population
+        for birth in loose:
+            add(birth, size)
         for _ in range(size * TRIES):
             if len(births) >= self._fresh:
                 break
@@ -313,6 +321,20 @@ class Nsga2Search(Search):
             for child in self._children(rng, taken):
                 add(child, size)
         return births
+
+    def _loosened(self) -> list[Patch]:
+        """New patches that trade error for time; none where the program has an error of its own, or none is allowed."""
+        bound = self._settings.bound
+        if self._unedited.error or bound <= self._settings.rounding or not self._settings.sweep:
+            return []
+        found: dict[frozenset[Edit], Patch] = {}
+        for patch in loosened(self._alive.values(), bound, LUCK * bound):
+            key = essence(patch)
+            if key not in self._judged and not self._descends(key):
+                found.setdefault(key, patch)
+            if len(found) >= self._settings.population // PART:
+                break
+        return list(found.values())
 
     @property
     def _fresh(self) -> int:

@@ -1,0 +1,71 @@
+"""What a tolerance buys: the fastest exact variant together with edits that lose some of the error that may be lost.
+
+It goes on beside the opening and after it, whatever these try, so that a search that ends early shows it too. All of it
+follows from the variants that were judged, in whatever order they came.
+"""
+
+from collections.abc import Collection, Iterator
+
+from gevolve.patch import Edit, Patch
+from gevolve.search.individual import Individual
+from gevolve.search.joining import joined, price
+
+PART = 4
+"""One in so many places of a generation is for these, beside the others."""
+
+
+def loosened(alive: Collection[Individual], bound: float, luck: float) -> Iterator[Patch]:
+    """Patches that may be faster than all exact ones, the best bets first; some were judged before.
+
+    `bound` is the error that may be lost; errors that differ by less than `luck` may come in any order.
+    """
+    exact = [one for one in alive if one.error == 0]
+    best = min(exact, key=_order).patch
+    harmless = frozenset(edit for one in exact for edit in one.patch)
+    costs = _costs(alive, harmless)
+    bets = sorted(costs, key=lambda edit: (price(*costs[edit], luck), str(edit)))
+    fastest = min(alive, key=_order)
+    lossy = Patch(tuple(edit for edit in fastest.patch if edit not in harmless))
+    if lossy.edits:
+        yield joined(best, lossy)
+    fitting = _fitting(bets, costs, bound)
+    count = len(fitting)
+    while count:
+        yield joined(best, Patch(tuple(fitting[:count])))
+        count //= 2
+    base = fastest.patch if lossy.edits and {*best} <= {*fastest.patch} else best
+    yield from (joined(base, Patch((edit,))) for edit in bets if edit not in base.edits)
+
+
+def _order(one: Individual) -> tuple[float, int, str]:
+    return one.time, len(one.patch), str(one.patch)
+
+
+def _costs(
+    alive: Collection[Individual], harmless: frozenset[Edit]
+) -> dict[Edit, tuple[float, float]]:
+    """Of each edit that made a variant faster and inexact, the part of the time saved and the error lost; at best."""
+    known = {frozenset(one.patch): one for one in alive}
+    found: dict[Edit, tuple[float, float]] = {}
+    for key, one in known.items():
+        lossy = key - harmless
+        base = known.get(key - lossy)
+        if not one.error or len(lossy) != 1 or base is None or one.time >= base.time:
+            continue
+        (edit,) = lossy
+        cost = 1 - one.time / base.time, one.error - base.error
+        found[edit] = max(cost, found.get(edit, cost), key=lambda c: (c[0] / (c[1] + 1e-12), c))
+    return found
+
+
+def _fitting(
+    bets: list[Edit], costs: dict[Edit, tuple[float, float]], bound: float
+) -> list[Edit]:
+    """Those that may all be added if errors add up, one for each place."""
+    left, places, found = bound, set[tuple[str, ...]](), list[Edit]()
+    for edit in bets:
+        if costs[edit][1] <= left and edit.args[:1] not in places:
+            found.append(edit)
+            places.add(edit.args[:1])
+            left -= costs[edit][1]
+    return found
