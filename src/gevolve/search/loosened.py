@@ -58,9 +58,7 @@ def _costs(
     return found
 
 
-def _fitting(
-    bets: list[Edit], costs: dict[Edit, tuple[float, float]], bound: float
-) -> list[Edit]:
+def _fitting(bets: list[Edit], costs: dict[Edit, tuple[float, float]], bound: float) -> list[Edit]:
     """Those that may all be added if errors add up, one for each place."""
     left, places, found = bound, set[tuple[str, ...]](), list[Edit]()
     for edit in bets:

@@ -80,7 +80,8 @@ def _choices(instr: Instr) -> list[tuple[int, What]]:
         "fmul": [(0, "factor"), (1, "factor")],
         "fdiv": [(0, "factor")],
     }
-    found = [(2, "term"), (0, "term")] if is_fma(instr) else choices.get(instr.opcode, [])
+    fused: list[tuple[int, What]] = [(2, "term"), (0, "term")]
+    found = fused if is_fma(instr) else choices.get(instr.opcode, [])
     return [(kept, what) for kept, what in found if any(o.local for o in _omitted(instr, kept))]
 
 
