@@ -1,16 +1,18 @@
 """Whether the modelled time of `xla:cpu` ranks variants of models as the clock does.
 
-    MODELS=2fcnet,mixer PATCHES=40 python -m benchmarks ranks
+    MODELS=u-net,graph,gru,encoder,training PATCHES=40 python -m benchmarks ranks
 
-Spearman's rank correlation over variants of each model, and over those pairs of a variant and the unedited program
-that differ by more than 3 %. A variant is one to six of the edits that open a search; what XLA makes the same
-program of is one variant, for the clock tells two of them apart by chance alone. What chance does is shown: the
-standard deviation of the ratio of the unedited program beside itself. `KEEP=FILE` writes what was measured, and
-the optimized programs, to look for what the model gets wrong.
+Spearman's rank correlation over variants of each model, and over those that differ from the unedited program by more than
+3 %. A variant is one to six of the edits that open a search; what XLA makes the same program of is one variant,
+for the clock tells two of them apart by chance alone. All variants run in turns, some runs of each in a row, until each model has
+had SECONDS of the processor; the second-least time of a row counts, of a variant the middle one over all turns. What chance does is shown: the odd turns
+and the even ones each rank the variants, and from how far they agree follows what a model that knew the true times would reach ("at
+most"). `KEEP=FILE` writes what was measured, and the optimized programs, to look for what the model gets wrong.
 """
 
 import json
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,11 +21,11 @@ import jax
 import numpy as np
 from jax import numpy as jnp
 
+from benchmarks.unseen import UNSEEN
 from gevolve.device.xla.client import Client, CompiledProgram
-from gevolve.device.xla.rates import machine_rates
+from gevolve.device.xla.rates import Rates, machine_rates
 from gevolve.device.xla.roofline import Roofline, UnknownTripsError
 from gevolve.errors import GevolveError
-from gevolve.evaluate.child.timing import Precision, compare
 from gevolve.ir import stablehlo
 from gevolve.patch import Patch
 from gevolve.workload.locate import locate
@@ -31,7 +33,11 @@ from gevolve.workload.locate import locate
 MODELS = os.environ.get("MODELS", "2fcnet,mobilenet-small,mixer,attention,lenet").split(",")
 PATCHES = int(os.environ.get("PATCHES", "40"))
 KEEP = os.environ.get("KEEP", "")
-PRECISION = Precision(spread=0.0, least=10, most=20, seconds=1.5)
+SECONDS = float(os.environ.get("SECONDS", "10"))
+ROW = 0.006
+"""Seconds of runs in a row."""
+MOST = 12
+"""Runs in a row at most."""
 RNG = np.random.default_rng(0)
 Loaded = tuple[stablehlo.StablehloProgram, list[Any]]
 
@@ -103,6 +109,7 @@ ELSEWHERE: dict[str, tuple[Callable[..., Any], list[Any]]] = {
             normal(8, 28, 28, 1),
         ],
     ),
+    **UNSEEN,
 }
 
 
@@ -121,49 +128,79 @@ def spearman(one: Any, other: Any) -> float:
     return float(np.corrcoef(*ranks)[0, 1]) if len(one) > 2 else float("nan")
 
 
+def variants(client: Client, name: str) -> tuple[list[tuple[str, CompiledProgram]], list[Any]]:
+    """The unedited program, patches of it that XLA makes different programs of, and the arrays that they take."""
+    program, arrays = load(name)
+    found = [("", client.compile(stablehlo.canonical(program.text)))]
+    opening = [patch for patch in program.sweep(program.kinds, None) if len(patch) == 1]
+    seen = {found[0][1].fingerprint()}
+    for _ in range(10 * PATCHES):
+        if len(found) > PATCHES:
+            break
+        chosen = RNG.choice(len(opening), RNG.integers(1, 7), replace=False)
+        patch = Patch(tuple(edit for at in chosen for edit in opening[at]))
+        try:
+            compiled = client.compile(stablehlo.canonical(program.apply(patch).text))
+            _ = Roofline(compiled.text(), Rates()).seconds
+        except (GevolveError, UnknownTripsError):
+            continue
+        if compiled.fingerprint() not in seen:
+            seen.add(compiled.fingerprint())
+            found.append((str(patch), compiled))
+    return found, arrays
+
+
+def measured(programs: list[CompiledProgram], buffers: list[Any]) -> Any:
+    """Logarithms of times, a line for each turn in which all programs ran."""
+    first = float(np.median([programs[0].run(buffers)[1] for _ in range(3)]))
+    row = max(1, min(MOST, int(ROW / first)))
+    for program in programs:
+        program.run(buffers)
+    turns: list[Any] = []
+    began = time.process_time()
+    while len(turns) < 8 or time.process_time() - began < SECONDS:
+        times = np.zeros(len(programs))
+        for at in RNG.permutation(len(programs)):
+            runs = sorted(programs[at].run(buffers)[1] for _ in range(row))
+            times[at] = runs[min(1, row // 4)]
+        turns.append(np.log(times))
+    found = np.array(turns)
+    return found - np.median(found, 1, keepdims=True)
+
+
 def main() -> None:
     client, rates = Client("cpu", 0), machine_rates()
     kept: dict[str, Any] = {}
-    print("model            variants  rank correlation  beyond 3 %  chance")
+    print(
+        "model            variants  rank correlation  at most  beyond 3 %  at most   noise  modelled"
+    )
     for name in MODELS:
-        program, arrays = load(name)
-        buffers = [client.upload(array) for array in arrays]
-        unedited = client.compile(stablehlo.canonical(program.text))
-        seconds = Roofline(unedited.text(), rates).seconds
-
-        def once(compiled: CompiledProgram, buffers: Any = buffers) -> float:
-            return compiled.run(buffers)[1]
-
-        found: dict[str, tuple[float, float]] = {}
-        opening = [patch for patch in program.sweep(program.kinds, None) if len(patch) == 1]
-        seen = {unedited.fingerprint()}
-        for _ in range(10 * PATCHES):
-            if len(found) == PATCHES:
-                break
-            chosen = RNG.choice(len(opening), RNG.integers(1, 7), replace=False)
-            patch = Patch(tuple(edit for at in chosen for edit in opening[at]))
-            try:
-                compiled = client.compile(stablehlo.canonical(program.apply(patch).text))
-                modelled = Roofline(compiled.text(), rates).seconds / seconds
-            except (GevolveError, UnknownTripsError):
-                continue
-            if compiled.fingerprint() in seen:
-                continue
-            seen.add(compiled.fingerprint())
-            ratio = compare(lambda _, c=compiled: once(c), lambda _, u=unedited: once(u), PRECISION)
-            found[str(patch)] = modelled, ratio.value
-            kept[f"{name}: {patch}"] = [ratio.value, ratio.unit, compiled.text()]
-        alone = [
-            compare(lambda _, u=unedited: once(u), lambda _, u=unedited: once(u), PRECISION).value
-            for _ in range(5)
-        ]
-        kept[f"{name}: "] = [1.0, 0.0, unedited.text()]
-        modelled, measured = map(np.array, zip(*found.values(), strict=True))
-        apart = np.abs(np.log(measured)) > 0.03
-        beyond = spearman(modelled[apart], measured[apart])
+        found, arrays = variants(client, name)
+        times = measured([one for _, one in found], [client.upload(one) for one in arrays])
+        halves = [np.median(times[start::2], 0)[1:] for start in (0, 1)]
+        middle = np.median(times, 0)
+        clock = (middle - middle[0])[1:]
+        seconds = [Roofline(one.text(), rates).seconds for _, one in found]
+        modelled = np.log(np.array(seconds[1:]) / seconds[0])
+        apart = np.abs(clock) > 0.03
+        all_of_them, beyond = (
+            f"{spearman(modelled[some], clock[some]):.2f}     {attainable(*(half[some] for half in halves)):.2f}"
+            for some in (np.ones(len(clock), bool), apart)
+        )
+        noise = np.std(halves[0] - halves[1]) / 2
         print(
-            f"{name:16} {len(found):8}  {spearman(modelled, measured):16.2f}  {beyond:10.2f} ({apart.sum()})  {np.std(alone):.1%}",
+            f"{name:16} {len(clock):8}  {all_of_them:>25}  {beyond:>18} ({apart.sum()})  {noise:6.1%}  {seconds[0] * 1e6:.0f} us",
             flush=True,
         )
+        kept[name] = [
+            (patch, float(ratio), one.text())
+            for (patch, one), ratio in zip(found, np.exp(middle - middle[0]), strict=True)
+        ]
         if KEEP:
             Path(KEEP).write_text(json.dumps(kept))
+
+
+def attainable(one: Any, other: Any) -> float:
+    """The correlation with the mean of two measurements that their true values would have, by how far the two agree."""
+    agree = max(0.0, spearman(one, other))
+    return (2 * agree / (1 + agree)) ** 0.5

@@ -2,16 +2,22 @@
 
 import jax
 import jax.numpy as jnp
-import msgspec
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gevolve.device.xla import Xla
+from gevolve.device.xla.calibration import fitted, probes
+from gevolve.device.xla.client import Client
 from gevolve.device.xla.hlo import read_module
-from gevolve.device.xla.roofline import Rates, Roofline, UnknownTripsError
+from gevolve.device.xla.rates import Rates
+from gevolve.device.xla.roofline import Roofline, UnknownTripsError
 from gevolve.evaluate.child.timing import Precision, compare
-from gevolve.ir.stablehlo import load
+from gevolve.ir.stablehlo import canonical, load
 
+ALONE = Rates(run=0, result=0)
+"""Without what a run takes whatever it does."""
 HLO = """HloModule main, is_scheduled=true
 
 %body (p: (s32[], f32[64,64])) -> (s32[], f32[64,64]) {
@@ -50,9 +56,14 @@ def test_a_module_is_read_whole():
 
 
 def test_a_loop_takes_its_body_times_its_trip_count():
-    ten = Roofline(HLO, Rates()).seconds
-    hundred = Roofline(HLO.replace('"n":"10"', '"n":"100"'), Rates()).seconds
+    ten = Roofline(HLO, ALONE).seconds
+    hundred = Roofline(HLO.replace('"n":"10"', '"n":"100"'), ALONE).seconds
     assert hundred == pytest.approx(10 * ten, rel=0.01)
+
+
+def test_a_run_takes_something_whatever_it_does():
+    more = Rates(run=1, result=0.5)
+    assert Roofline(HLO, more).seconds == pytest.approx(2 + Roofline(HLO, ALONE).seconds)
 
 
 def test_a_loop_whose_trip_count_is_not_known_has_no_time():
@@ -62,6 +73,7 @@ def test_a_loop_whose_trip_count_is_not_known_has_no_time():
 
 def modelled(function, *arguments) -> float:
     device = Xla("cpu")
+    device.use(ALONE.flat())
     time = device.modelled(device.build(load(function, list(arguments)).text))
     assert time is not None
     return time
@@ -83,7 +95,8 @@ def test_a_slice_that_is_written_in_place_costs_what_is_written():
         return jax.lax.fori_loop(0, count, lambda i, y: y.at[i].set(y[i] * 2), x)
 
     few, many = (modelled(lambda x, n=n: rows(x, n), x) for n in (8, 64))
-    assert 4 < many / few < 9
+    each = (many - few) / 56
+    assert 0 < each < modelled(lambda x: x * 2, x) / 4
 
 
 def test_a_loop_until_something_happens_is_left_to_the_clock():
@@ -99,7 +112,7 @@ def test_the_rates_of_the_machine_decide():
     device = Xla("cpu")
     artefact = device.build(load(lambda x: x @ x, [np.ones((128, 128), np.float32)]).text)
     before = device.modelled(artefact)
-    device.use(msgspec.to_builtins(Rates(multiply=1e-9)))
+    device.use({"multiply": 1e-9})
     assert before is not None
     assert (device.modelled(artefact) or 0) > 5 * before
 
@@ -119,6 +132,9 @@ def test_one_slip_of_the_clock_does_not_decide():
     assert 0.97 < min(found) <= max(found) < 1.03
 
 
+LIBRARY = 'backend_config={"fusion_config":{"kind":"__ynn_fusion"}}'
+
+
 def convolution(inputs, outputs, *, fused=False, groups=1):
     """The modelled time of a convolution of 3 x 3 places on 14 x 14."""
     kernel = f"f32[3,3,{inputs // groups},{outputs}]{{3,2,1,0}}"
@@ -130,16 +146,16 @@ def convolution(inputs, outputs, *, fused=False, groups=1):
     inner = f"  %x = {image} parameter(0)\n  %w = {kernel} parameter(1)\n  ROOT %c = {product}{grouped}\n"
     entry = "ENTRY %main (x: f32[], w: f32[]) -> f32[] {\n"
     if not fused:
-        return Roofline(f"HloModule main\n\n{entry}{inner}}}\n", Rates()).seconds
-    called = f"{made} fusion(%x, %w), kind=kCustom, calls=%body"
+        return Roofline(f"HloModule main\n\n{entry}{inner}}}\n", ALONE).seconds
+    called = f"{made} fusion(%x, %w), kind=kCustom, calls=%body, {LIBRARY}"
     outer = inner.replace(f"{product}{grouped}", called)
     body = "%body (x: f32[], w: f32[]) -> f32[] {\n"
-    return Roofline(f"HloModule main\n\n{body}{inner}}}\n\n{entry}{outer}}}\n", Rates()).seconds
+    return Roofline(f"HloModule main\n\n{body}{inner}}}\n\n{entry}{outer}}}\n", ALONE).seconds
 
 
 def test_a_convolution_pays_for_the_places_of_its_window_whatever_channels_it_has():
     assert convolution(16, 16) < 4 * convolution(1, 16)  # of 16 times the products
-    assert convolution(64, 64) > 8 * convolution(16, 16)  # where products are what takes time
+    assert convolution(64, 64) > 6 * convolution(16, 16)  # 16 columns take longer each than 64
     assert convolution(4, 16, fused=True) < 0.5 * convolution(4, 16)  # a library does it
 
 
@@ -147,3 +163,76 @@ def test_a_grouped_convolution_pays_for_each_product():
     products, others = 32 * 9, 32 * 32 * 9
     each = convolution(32, 32, groups=32) / products
     assert each > 20 * convolution(32, 32) / others
+
+
+@given(rows=st.integers(8, 600), depth=st.integers(8, 300), packets=st.integers(1, 16))
+def test_a_product_takes_no_less_for_being_larger(rows, depth, packets):
+    one = product_seconds(rows, depth, 16 * packets)
+    assert one <= product_seconds(rows + 1, depth, 16 * packets)
+    assert one <= product_seconds(rows, depth + 1, 16 * packets)
+    assert one <= product_seconds(rows, depth, 16 * packets + 64)
+
+
+def product_seconds(rows, depth, columns):
+    left, right, made = (
+        f"f32[{a},{b}]{{1,0}}" for a, b in ((rows, depth), (depth, columns), (rows, columns))
+    )
+    return Roofline(
+        "HloModule main\n\nENTRY %main (x: f32[], w: f32[]) -> f32[] {\n"
+        f"  %x = {left} parameter(0)\n  %w = {right} parameter(1)\n"
+        f"  ROOT %d = {made} dot(%x, %w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n}}\n",
+        ALONE,
+    ).seconds
+
+
+def test_what_is_left_over_of_a_row_of_columns_takes_longer_each():
+    each = {n: product_seconds(256, 64, n) / n for n in (10, 16, 32, 60, 64, 128)}
+    assert each[10] > each[16] > each[32] > each[64]
+    assert each[60] > each[64] == pytest.approx(each[128], rel=0.2)
+
+
+def test_functions_take_what_each_takes():
+    x = np.ones((64, 512), np.float32)
+    simple, square, tanh, power = (
+        modelled(function, x) for function in (lambda x: x + 1, jnp.sqrt, jnp.tanh, lambda x: x**x)
+    )
+    assert simple < square < power
+    assert simple < tanh < power / 5
+
+
+def test_what_a_library_does_takes_a_pass_for_each_operation():
+    """A loop does several operations on an element while it has it; the library passes over the array for each."""
+    x = np.ones((64, 512), np.float32)
+
+    def chain(x):
+        for number in range(8):
+            x = jnp.maximum(x * np.float32(0.5), np.float32(number))
+        return x
+
+    looped = modelled(chain, x) - modelled(lambda x: x + 1, x)
+    reduced = modelled(lambda x: chain(x).sum(-1), x) - modelled(lambda x: x.sum(-1), x)
+    assert reduced > 2 * looped
+
+
+def test_rates_are_the_same_when_they_are_read_again():
+    assert Rates.of(ALONE.flat()) == ALONE
+    assert Rates.of({"functions.tanh": 1.0}).functions == Rates().functions | {"tanh": 1.0}
+    assert Rates.of({}) == Rates()
+
+
+def test_rates_are_found_from_times():
+    """Programs that take what they would with other rates give these rates."""
+    modules = [(probe.rate, compiled(probe)) for probe in probes() if probe.rate in FOUND]
+    machine = Rates.of(Rates().flat() | FOUND)
+    seconds = [Roofline(module, machine).seconds for _, module in modules]
+    found = fitted(modules, seconds).flat()
+    assert {name: found[name] for name in FOUND} == pytest.approx(FOUND, rel=0.05)
+    assert found["functions.sine"] == pytest.approx(2 * Rates().functions["sine"], rel=0.05)
+
+
+FOUND = {"multiply": 2e-11, "run": 5e-5, "functions.tanh": 7e-10, "columns16": 2.0}
+
+
+def compiled(probe):
+    program = Client("cpu", 0).compile(canonical(load(probe.function, list(probe.arguments)).text))
+    return read_module(program.text())

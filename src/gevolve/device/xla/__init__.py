@@ -15,15 +15,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-import msgspec
-
 from gevolve.device.base import Array, Device, Limits, Placement
 from gevolve.device.cost import Cost
 from gevolve.device.xla.executable import Uploads, XlaExecutable, checked
 from gevolve.device.xla.levels import FULL, SKETCH, SOON
 from gevolve.device.xla.listing import found_by_jax
-from gevolve.device.xla.rates import machine_rates
-from gevolve.device.xla.roofline import Rates, Roofline, UnknownTripsError
+from gevolve.device.xla.rates import Rates, machine_rates
+from gevolve.device.xla.roofline import Roofline, UnknownTripsError
 from gevolve.errors import (
     CompileError,
     DeviceError,
@@ -142,10 +140,10 @@ class Xla(Device):
 
     def calibrate(self) -> dict[str, float]:
         """What this machine's CPU can do; of other devices nothing is known."""
-        return msgspec.to_builtins(machine_rates()) if self._platform == "cpu" else {}
+        return machine_rates().flat() if self._platform == "cpu" else {}
 
     def use(self, machine: dict[str, float]) -> None:
-        self._rates = msgspec.convert(machine, Rates)
+        self._rates = Rates.of(machine)
         self._times.clear()
 
     def hasten(self) -> None:

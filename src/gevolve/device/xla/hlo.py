@@ -38,6 +38,11 @@ class Shape:
         """The size of the dimension that lies closest in memory."""
         return self.sizes[self.order[0]] if self.order else 1
 
+    @property
+    def rows(self) -> int:
+        """How often that dimension is there."""
+        return self.count // max(1, self.inner)
+
 
 @dataclass(frozen=True)
 class Instruction:

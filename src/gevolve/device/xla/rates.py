@@ -1,6 +1,6 @@
-"""Measures what this machine does in a second, once, for the modelled time of `gevolve.device.xla.roofline`.
+"""What a machine does in a second, for the modelled time of `gevolve.device.xla.roofline`.
 
-It is done in a process of its own, since JAX does not survive a fork, and kept in the user's cache folder
+It is measured once, by `gevolve.device.xla.calibration`, and kept in the user's cache folder
 (``$XDG_CACHE_HOME/gevolve``), one file for each kind of processor and version of JAX.
 """
 
@@ -10,44 +10,154 @@ import hashlib
 import os
 import sys
 import warnings
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
-import numpy as np
 
-from gevolve.device.xla.roofline import Rates
 from gevolve.errors import DeviceError
 from gevolve.system import tools
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-VERSION = "1"
+VERSION = "2"
 """Of what is measured, and how."""
-_DEADLINE = 120.0
-_SAMPLES = 15
-_CHAIN = 24
-"""Simple operations in a row."""
-_GUESS = 2e-10
-"""Seconds that an element may take; a loop has as many rounds as it needs to be measured."""
-_FLOOR = 1e-7
-"""Seconds that nothing is started in less."""
-_LEAST = 2e-3
-"""Seconds of one sample: many short runs are measured together."""
+_DEADLINE = 600.0
+
+_LOOPED = {
+    "divide": 2.5e-10,
+    "sqrt": 2.5e-10,
+    "rsqrt": 3e-9,
+    "exponential": 5e-10,
+    "exponential-minus-one": 1.1e-9,
+    "log": 6e-10,
+    "log-plus-one": 1.1e-9,
+    "logistic": 7e-10,
+    "tanh": 3.5e-10,
+    "erf": 3.5e-10,
+    "power": 1.1e-8,
+    "sine": 3.2e-9,
+    "cosine": 3.2e-9,
+    "tan": 8e-9,
+    "atan2": 8e-9,
+    "cbrt": 1.6e-8,
+    "remainder": 5e-9,
+}
+_LIBRARY = {
+    "divide": 1.2e-10,
+    "sqrt": 2.8e-10,
+    "rsqrt": 4.5e-10,
+    "exponential": 3.4e-10,
+    "exponential-minus-one": 1.1e-9,
+    "log": 3.1e-10,
+    "logistic": 6.7e-10,
+    "tanh": 4.9e-10,
+    "erf": 9.2e-10,
+    "power": 1e-8,
+}
+
+
+class Rates(msgspec.Struct, frozen=True, kw_only=True):
+    """What a machine can do, in seconds a unit; the defaults are of one core of a server of 2023."""
+
+    run: float = 3e-5
+    """Of one run of a program, whatever it does."""
+    result: float = 5e-6
+    """Of one result of a program."""
+    start: float = 3e-8
+    """Of one instruction, whatever it does."""
+    turn: float = 3e-8
+    """Of one round of a loop."""
+    near: float = 1.4e-11
+    """A byte of memory in the cache."""
+    far: float = 5e-11
+    """A byte of memory outside of it."""
+    cache: float = 1 << 20
+    """Bytes of cache of one core."""
+
+    element: float = 2.5e-11
+    """A simple operation on one element, when several are done at once."""
+    single: float = 9e-10
+    """An element that is fetched from elsewhere than the one before it."""
+    exchange: float = 6e-10
+    """An element of an array whose dimensions change places."""
+    tap: float = 7e-10
+    """An element in the window of a pooling."""
+    fold: float = 2e-9
+    """An element that is reduced one by one."""
+    compare: float = 2e-8
+    """A comparison of a sort."""
+    functions: dict[str, float] = msgspec.field(default_factory=lambda: dict(_LOOPED))
+    """An element of these, in a loop."""
+
+    call: float = 3e-7
+    """Of one call of the library that does matrix products and reductions."""
+    pass_: float = msgspec.field(default=1.1e-10, name="pass")
+    """A simple operation of the library on one element: each is a pass over its array."""
+    sum: float = 6e-11
+    """An element that the library reduces."""
+    pool: float = 6e-10
+    """An element in the window of a pooling that the library does."""
+    library: dict[str, float] = msgspec.field(default_factory=lambda: dict(_LIBRARY))
+    """An element of these functions, in the library."""
+
+    multiply: float = 7e-12
+    """A floating-point operation of a matrix product or convolution."""
+    half: float = 3e-12
+    """The same of numbers of 16 bits."""
+    entry: float = 9e-11
+    """An element that a matrix product takes or gives."""
+    columns16: float = 1.6
+    """How much longer a product of 16 columns takes than a quarter of one of 64, ..."""
+    columns32: float = 1.2
+    """... of 32 than a half, ..."""
+    columns48: float = 1.2
+    """... of 48 than three quarters, ..."""
+    columns60: float = 1.5
+    """... and of 60 than all."""
+
+    patch: float = 2.7e-9
+    """A number that a convolution gathers one by one, ..."""
+    patch_row: float = 1e-9
+    """... from a row of several, ..."""
+    patch_whole: float = 3.3e-10
+    """... or from channels that are there at once."""
+    group: float = 2.3e-8
+    """A group of a convolution at one place, ..."""
+    group_tap: float = 1.25e-9
+    """... and each number that it takes there."""
+
+    def flat(self) -> dict[str, float]:
+        """All rates by name; functions have two parts, such as ``functions.tanh``."""
+        named: dict[str, Any] = msgspec.to_builtins(self)
+        groups = {"functions": self.functions, "library": self.library}
+        single = {name: rate for name, rate in named.items() if name not in groups}
+        return single | {
+            f"{g}.{name}": rate for g, of in groups.items() for name, rate in of.items()
+        }
+
+    @staticmethod
+    def of(flat: dict[str, float]) -> Rates:
+        """The rates that have these names; those that are not among them are the defaults."""
+        nested: dict[str, Any] = {}
+        for name, value in flat.items():
+            group, _, part = name.partition(".")
+            if part:
+                nested.setdefault(group, msgspec.to_builtins(Rates())[group])[part] = value
+            else:
+                nested[group] = value
+        return msgspec.convert(nested, Rates)
 
 
 def machine_rates() -> Rates:
     """What this machine can do; measured if nobody has yet."""
     kept = _file()
     try:
-        return msgspec.json.decode(kept.read_bytes(), type=Rates)
+        return Rates.of(msgspec.json.decode(kept.read_bytes(), type=dict[str, float]))
     except (OSError, msgspec.MsgspecError):
         rates = _measured_apart()
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(msgspec.json.encode(rates))
+        kept.write_bytes(msgspec.json.encode(rates.flat()))
     except OSError:
         pass  # a folder that cannot be written to costs some seconds each time
     return rates
@@ -74,80 +184,9 @@ def _measured_apart() -> Rates:
     with warnings.catch_warnings():
         # JAX may be in this process and warns of forks; but the child runs another program at once.
         warnings.simplefilter("ignore", RuntimeWarning)
-        answer = tools.run([sys.executable, "-m", __name__], seconds=_DEADLINE)
+        command = [sys.executable, "-m", "gevolve.device.xla.calibration"]
+        answer = tools.run(command, seconds=_DEADLINE)
     if answer.status:
         last = answer.said.splitlines()[-1]
         raise DeviceError(f"xla:cpu: this machine's speed cannot be measured: {last:.200}")
-    return msgspec.json.decode(answer.out.splitlines()[-1], type=Rates)
-
-
-def measure() -> Rates:
-    """What this machine can do, measured now; JAX is used in this process from then on."""
-    jax: Any = import_module("jax.numpy")  # which loads when it is needed
-    loop: Any = import_module("jax.lax").fori_loop
-    rng = np.random.default_rng(0)
-
-    def turn(change: Callable[[Any], Any], carried: int, *shape: int) -> float:
-        """Seconds of one round of a loop that changes so many arrays: what starts a run is left out."""
-        start = [rng.random(shape, np.float32) for _ in range(carried)]
-
-        def rounds(number: int) -> float:
-            def body(_: Any, arrays: list[Any]) -> list[Any]:
-                return [change(array) for array in arrays]
-
-            return _seconds(lambda *x: loop(0, number, body, list(x)), *start)
-
-        few, many = 4, 4 + max(4, round(2e-4 / _GUESS / (carried * np.prod(shape))))
-        return max(1e-9, rounds(many) - rounds(few)) / (many - few)
-
-    def simple(x: Any) -> Any:
-        for number in range(_CHAIN):
-            x = jax.maximum(x * np.float32(0.5), np.float32(number)) if number % 2 else x + x
-        return x
-
-    def functions(x: Any) -> Any:
-        return jax.exp(-x) + jax.tanh(x)
-
-    small, large = 1 << 12, 1 << 14
-    once, nine = turn(_more, 1, small), turn(_more, 9, small)
-    one = max(1e-8, (nine - once) / 8)
-    near = max(1e-12, (turn(_more, 1, large) - once) / (large - small))
-    start = max(_FLOOR, one - near * small)
-    square = rng.random((256, 256), np.float32)
-    rates = Rates(
-        start=start,
-        turn=max(_FLOOR, once - one),
-        multiply=_seconds(jax.matmul, square, square) / (2 * 256**3),
-        element=(turn(simple, 1, large) - turn(_more, 1, large)) / large / (1.5 * _CHAIN),
-        single=turn(lambda x: x.T + 1, 1, 96, 96) / 96**2,
-        function=turn(functions, 1, small) / small / 2,
-        near=near / 8,
-        far=turn(_more, 1, 1 << 23) / (8 << 23),
-    )
-    rounded = {name: float(f"{value:.2e}") for name, value in msgspec.to_builtins(rates).items()}
-    return msgspec.convert(rounded, Rates)
-
-
-def _more(x: Any) -> Any:
-    return x + np.float32(1)
-
-
-def _seconds(function: Callable[..., Any], *arguments: Any) -> float:
-    """Seconds of CPU time of one run of a JAX function, compiled as variants are."""
-    from gevolve.device.xla.client import Client  # noqa: PLC0415  (JAX loads when it is needed)
-    from gevolve.ir.stablehlo import canonical, load  # noqa: PLC0415
-
-    client = Client("cpu", 0)
-    program = client.compile(canonical(load(function, list(arguments)).text))
-    buffers = [client.upload(np.asarray(one)) for one in arguments]
-
-    def sample(times: int) -> float:
-        return sum(program.run(buffers)[1] for _ in range(times)) / times
-
-    sample(1)
-    times = max(1, round(_LEAST / max(1e-7, float(np.median([sample(1) for _ in range(5)])))))
-    return float(np.percentile([sample(times) for _ in range(_SAMPLES)], 10))
-
-
-if __name__ == "__main__":
-    print(msgspec.json.encode(measure()).decode())
+    return Rates.of(msgspec.json.decode(answer.out.splitlines()[-1], type=dict[str, float]))

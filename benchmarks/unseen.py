@@ -1,0 +1,136 @@
+"""Small models of kinds that the suite has not: to see whether the modelled time holds for programs that nobody tuned it to."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+from jax import numpy as jnp
+
+RNG = np.random.default_rng(7)
+
+
+def normal(*shape: int) -> Any:
+    return (RNG.standard_normal(shape) * 0.2).astype(np.float32)
+
+
+def convolved(x: Any, kernel: Any, stride: int = 1) -> Any:
+    form = ("NHWC", "HWIO", "NHWC")
+    return jax.lax.conv_general_dilated(x, kernel, (stride, stride), "SAME", None, None, form)
+
+
+def u_net(weights: Any, x: Any) -> Any:
+    """Down twice, up twice, and what was there on the way down beside it."""
+    kept: list[Any] = []
+    for kernel in weights[0]:
+        x = jax.nn.relu(convolved(x, kernel))
+        kept.append(x)
+        x = x.reshape(len(x), x.shape[1] // 2, 2, x.shape[2] // 2, 2, -1).max((2, 4))
+    x = jax.nn.relu(convolved(x, weights[1]))
+    for kernel, beside in zip(weights[2], reversed(kept), strict=True):
+        x = jnp.concatenate([x.repeat(2, 1).repeat(2, 2), beside], -1)
+        x = jax.nn.relu(convolved(x, kernel))
+    return jax.nn.sigmoid(convolved(x, weights[3]))
+
+
+def graph(weights: Any, features: Any, sources: Any, targets: Any) -> Any:
+    """Three graph convolutions: each node takes the mean of those with an edge to it."""
+    count = len(features)
+    degree = jax.ops.segment_sum(jnp.ones(len(targets)), targets, count) + 1
+    for own, others in weights[:-1]:
+        sums = jax.ops.segment_sum(features[sources], targets, count)
+        features = jax.nn.elu(features @ own + (sums / degree[:, None]) @ others)
+    return jax.nn.log_softmax(features @ weights[-1])
+
+
+def gru(weights: Any, steps: Any) -> Any:
+    """A gated recurrent unit over 16 steps."""
+    gates, fresh, out = weights
+
+    def step(held: Any, x: Any) -> Any:
+        reset, keep = jnp.split(jax.nn.sigmoid(jnp.concatenate([x, held], -1) @ gates), 2, -1)
+        made = jnp.tanh(jnp.concatenate([x, reset * held], -1) @ fresh)
+        return keep * held + (1 - keep) * made, None
+
+    start = jnp.zeros((steps.shape[1], fresh.shape[1]), jnp.float32)
+    return jax.lax.scan(step, start, steps)[0] @ out
+
+
+def encoder(weights: Any, tokens: Any) -> Any:
+    """A transformer of two layers and three heads over embedded tokens, each of which sees those before it."""
+    table, layers = weights
+    x = table[tokens]
+    length = tokens.shape[1]
+    seen = jnp.tril(jnp.ones((length, length), bool))
+    for joined, out, wide, narrow, scale in layers:
+        y = x * jax.lax.rsqrt((x * x).mean(-1, keepdims=True) + 1e-6) * scale
+        q, k, v = (y @ joined).reshape(*x.shape[:2], 3, 3, -1).transpose(2, 0, 3, 1, 4)
+        scores = jnp.where(seen, q @ k.swapaxes(-1, -2) / 4, -1e9)
+        mixed = (jax.nn.softmax(scores) @ v).transpose(0, 2, 1, 3).reshape(x.shape)
+        x = x + mixed @ out
+        x = x + jax.nn.gelu(x @ wide) @ narrow
+    return x[:, -1] @ table.T
+
+
+def training(weights: Any, velocities: Any, images: Any, labels: Any) -> Any:
+    """Three steps of gradient descent with momentum of a small convolutional network."""
+
+    def loss(weights: Any) -> Any:
+        first, second, dense = weights
+        x = jax.nn.relu(convolved(images, first, 2))
+        x = jax.nn.relu(convolved(x, second, 2))
+        return -(jax.nn.log_softmax(x.reshape(len(x), -1) @ dense) * labels).sum(-1).mean()
+
+    def step(_: Any, held: Any) -> Any:
+        weights, velocities = held
+        steps = jax.grad(loss)(weights)
+        velocities = [0.9 * v - 0.05 * g for v, g in zip(velocities, steps, strict=True)]
+        return [w + v for w, v in zip(weights, velocities, strict=True)], velocities
+
+    return jax.lax.fori_loop(0, 3, step, (weights, velocities))[0]
+
+
+def _training() -> list[Any]:
+    weights = [normal(3, 3, 3, 8), normal(3, 3, 8, 16), normal(144, 10)]
+    labels = np.eye(10, dtype=np.float32)[np.arange(8)]
+    return [weights, [0 * one for one in weights], normal(8, 12, 12, 3), labels]
+
+
+UNSEEN: dict[str, tuple[Callable[..., Any], list[Any]]] = {
+    "u-net": (
+        u_net,
+        [
+            [
+                [normal(3, 3, 4, 12), normal(3, 3, 12, 24)],
+                normal(3, 3, 24, 48),
+                [normal(3, 3, 72, 24), normal(3, 3, 36, 12)],
+                normal(1, 1, 12, 2),
+            ],
+            normal(2, 16, 16, 4),
+        ],
+    ),
+    "graph": (
+        graph,
+        [
+            [*([normal(40, 40), normal(40, 40)] for _ in range(3)), normal(40, 7)],
+            normal(200, 40),
+            RNG.integers(0, 200, 900).astype(np.int32),
+            np.sort(RNG.integers(0, 200, 900)).astype(np.int32),
+        ],
+    ),
+    "gru": (gru, [[normal(64, 80), normal(64, 40), normal(40, 12)], normal(16, 12, 24)]),
+    "encoder": (
+        encoder,
+        [
+            [
+                normal(100, 48),
+                [
+                    [normal(48, 144), normal(48, 48), normal(48, 160), normal(160, 48), normal(48)]
+                    for _ in range(2)
+                ],
+            ],
+            RNG.integers(0, 100, (4, 24)).astype(np.int32),
+        ],
+    ),
+    "training": (training, _training()),
+}

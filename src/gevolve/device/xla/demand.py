@@ -1,0 +1,91 @@
+"""What a fusion computes: how many elements of each of its instructions, and which bytes it reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gevolve.device.xla.hlo import Computation, Instruction
+
+MOVES = frozenset(
+    [
+        "broadcast",
+        "reshape",
+        "bitcast",
+        "slice",
+        "pad",
+        "concatenate",
+        "reverse",
+        "transpose",
+        "dynamic-slice",
+        "copy",
+        "iota",
+        "constant",
+        "parameter",
+        "tuple",
+        "get-tuple-element",
+        "gather",
+    ]
+)
+"""Instructions inside of a fusion that only say where a value is."""
+
+
+def updated(body: Computation) -> Instruction | None:
+    """What a fusion changes in place, if that is what it does."""
+    root = body.instructions[body.root]
+    while root.opcode == "bitcast":
+        root = body.instructions[root.operands[0]]
+    return root if root.opcode == "dynamic-update-slice" else None
+
+
+def result(body: Computation) -> Instruction:
+    """What a fusion computes; of an array that it changes in place, the part that changes."""
+    changed = updated(body)
+    return body.instructions[changed.operands[1] if changed else body.root]
+
+
+def read(body: Computation, number: int, size: float) -> float:
+    """Of an argument of a fusion, the bytes that it reads."""
+    name = next(
+        i.name
+        for i in body.instructions.values()
+        if i.opcode == "parameter" and i.given == str(number)
+    )
+    users = [i for i in body.instructions.values() if name in i.operands]
+    if users and all(i.opcode in ("dynamic-slice", "slice", "gather") for i in users):
+        return min(size, sum(i.bytes for i in users))
+    return size
+
+
+def demand(body: Computation, root: Instruction) -> Iterable[tuple[float, Instruction]]:
+    """How many elements of each instruction a fusion computes, its root first.
+
+    What is used at several places is computed for each, but for one place only once.
+    """
+    needed: dict[str, float] = {}
+    for one in reversed(body.instructions.values()):
+        mine = float(one.shape.count) if one.name == root.name else needed.get(one.name, 0.0)
+        yield mine, one
+        each = mine
+        if one.opcode == "reduce":
+            each = mine * body.instructions[one.operands[0]].shape.count / max(1, one.shape.count)
+        if one.opcode == "tuple":
+            for name in one.operands:
+                needed[name] = float(body.instructions[name].shape.count)
+            continue
+        same = one.opcode not in MOVES
+        for name in set(one.operands):
+            source = body.instructions[name].shape
+            if one.opcode == "pad":
+                each = min(mine, float(source.count))
+            elif one.opcode == "broadcast":
+                # What does not change along a row is computed once for it.
+                along = (
+                    one.shape.order[0] in one.numbers("dimensions") if source.count > 1 else None
+                )
+                each = 1.0 if along is None else mine if along else mine / max(1, one.shape.inner)
+            needed[name] = (
+                max(needed.get(name, 0.0), each) if same else needed.get(name, 0.0) + each
+            )

@@ -1,0 +1,85 @@
+"""What matrix products and convolutions take, by their shapes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gevolve.device.xla.hlo import Computation, Instruction
+    from gevolve.device.xla.rates import Rates
+
+_WIDE = 64
+"""Columns that a library does at once; what is left over takes longer."""
+_PACKET = 16
+"""Numbers that a processor takes at once."""
+_WHOLE = 8
+"""Products of integers take so many times what those of floating-point numbers do."""
+_SHORT = 5
+"""A convolution loses as much as so many places take in each row of its result."""
+
+
+def dot_seconds(rates: Rates, inside: Computation, one: Instruction) -> float:
+    """Of a matrix product, without what starts it."""
+    left, right = (inside.instructions[name].shape for name in one.operands[:2])
+    depth = math.prod(left.sizes[at] for at in one.numbers("lhs_contracting_dims"))
+    batches = math.prod(left.sizes[at] for at in one.numbers("lhs_batch_dims"))
+    rows = left.count // max(1, depth * batches)
+    columns = right.count // max(1, depth * batches)
+    each = _multiply(rates, left.element, one.shape.element)
+    work = 2.0 * batches * rows * depth * _columns(rates, columns) * each
+    size = max(1.0, one.shape.bytes / max(1, one.shape.count) / 4)
+    return work + (left.count + one.shape.count) * rates.entry * size
+
+
+def convolution_seconds(
+    rates: Rates, inside: Computation, one: Instruction, *, fused: bool
+) -> float:
+    """Of a convolution, without what starts it.
+
+    A library does those that are fused. Others first gather what a window covers, number by number if they must.
+    """
+    taken, kernel = (inside.instructions[name].shape for name in one.operands[:2])
+    labels = one.attributes.partition("dim_labels=")[2].partition(",")[0].partition(" ")[0]
+    inputs, names, outputs = labels.replace("->", "_").split("_")
+    size = dict(zip(names, kernel.sizes, strict=False))
+    out, channels = max(1, size.get("o", 1)), max(1, size.get("i", 1))
+    places = one.shape.count / out
+    depth = kernel.count // out
+    groups = taken.sizes[inputs.index("f")] // channels if "f" in inputs else 1
+    each = _multiply(rates, taken.element, one.shape.element)
+    work = 2.0 * places * depth * _columns(rates, max(1, out // max(1, groups))) * groups * each
+    if groups > 1:
+        return places * groups * (rates.group + depth * rates.group_tap) + work
+    if fused:
+        across = [at for at, name in enumerate(outputs) if name.isdigit()]
+        width = one.shape.sizes[across[-1]] if across else places
+        return work * (1 + _SHORT / max(1, width)) + places * (depth + out) * rates.entry
+    across = max((int(name) for name in names if name.isdigit()), default=-1)
+    row = channels * size.get(str(across), 1)
+    if channels % _PACKET == 0:
+        gather = rates.patch_whole
+    else:
+        gather = rates.patch if row < _PACKET else rates.patch_row
+    return work + places * depth * gather
+
+
+def _multiply(rates: Rates, taken: str, given: str) -> float:
+    """Of one operation, by the types that a product takes and gives."""
+    if taken in ("bf16", "f16"):
+        return rates.half if given == "f32" else rates.multiply
+    if taken[0] in "sup":
+        return rates.multiply * _WHOLE
+    return rates.multiply * {"f64": 2, "c64": 4, "c128": 8}.get(taken, 1)
+
+
+def _columns(rates: Rates, columns: int) -> float:
+    """As many columns of full speed as take what these do."""
+    full, rest = divmod(columns, _WIDE)
+    if not rest:
+        return columns
+    if rest <= _PACKET // 2:
+        return full * _WIDE + _PACKET / 2 * rates.columns16
+    packets = -(-rest // _PACKET)
+    longer = (rates.columns16, rates.columns32, rates.columns48, rates.columns60)[packets - 1]
+    return full * _WIDE + packets * _PACKET * longer
