@@ -1,30 +1,22 @@
-"""A child process as its worker sees it: forked, limited in time and memory, and killed if need be.
+"""A child process as its worker sees it: it is told what to do, heard, and killed if need be.
 
-The child is a fork of a warm process, so it starts in a millisecond with everything loaded. It may
-crash, hang, flood its pipes, fork or allocate without end: the worker never waits longer than the
-deadline, then kills the child's process group and all other descendants.
+It may crash, hang, flood its pipes, fork or allocate without end: the worker never waits longer than
+the deadline, then kills the child's process group and all other descendants.
 """
 
 import contextlib
-import gc
 import os
-import resource
 import select
 import signal
 import socket
 import time
-import traceback
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
 from typing import NoReturn, Self, TypeVar
 
-from gevolve.device.base import Device
 from gevolve.errors import MachineError
-from gevolve.evaluate.child.main import GO, SKIP, STOP, Channel, Comparison, Problem, serve
+from gevolve.evaluate.child.main import GO, SKIP, STOP
 from gevolve.evaluate.protocol import (
     LARGEST_FROM_CHILD,
     Assignment,
-    CaseRun,
     Failed,
     FromChild,
     Inbox,
@@ -32,18 +24,11 @@ from gevolve.evaluate.protocol import (
     Ran,
     frame,
 )
-from gevolve.evaluate.stopwatch import Stopwatch
-from gevolve.evaluate.verdict import KILLS, backoff
 from gevolve.system import linux
-from gevolve.system.confine import confine
 
 _Message = TypeVar("_Message")
-_TAIL = 2048
+TAIL = 2048
 """Bytes of stderr that are kept."""
-_RESERVE = 16 << 20
-"""Bytes of address space that are held back, so that a child out of memory can still report it."""
-_REUSE = 1000
-"""A child is replaced after this many artefacts, in case leftovers of each add up."""
 _LOOK = 0.25
 """How often, in seconds, it is looked whether someone has stopped the child."""
 _WAKES = 40
@@ -279,7 +264,7 @@ class Child:
                 if self._status is None:
                     self._poll.modify(self._errors, 0)
                 return
-            self._tail = (self._tail + data)[-_TAIL:]
+            self._tail = (self._tail + data)[-TAIL:]
 
     def _reap(self, seconds: float) -> None:
         if self._status is not None:
@@ -289,128 +274,3 @@ class Child:
         if poll.poll(seconds * 1000):
             _, status = os.waitpid(self.pid, os.WNOHANG)
             self._status = os.waitstatus_to_exitcode(status)
-
-
-def persist(attempt: Callable[[], _Message]) -> _Message:
-    """Do what needs a child, and do it again if the child is killed from outside."""
-    for times in range(1, KILLS):
-        try:
-            return attempt()
-        except ChildEndedError as ended:
-            if not ended.killed:
-                raise
-            time.sleep(backoff(times))
-    return attempt()
-
-
-def start(
-    task: Callable[[Channel], None],
-    *,
-    seconds: float,
-    memory: int | None = None,
-    main: int | None = None,
-    device: Device | None = None,
-) -> Child:
-    """Run `task` in a child of this process, for at most `seconds`.
-
-    Given the device of a variant that it runs, it has no network and writes no file but the driver's.
-
-    `memory` is how many bytes its address space may grow by. `main` is a file descriptor that hangs
-    up when nobody waits for the answer any more; the child does not inherit it.
-    """
-    ours, theirs = socket.socketpair()
-    read, write = os.pipe()
-    worker = os.getpid()
-    most = None if memory is None else linux.address_space() + memory
-    began = time.perf_counter()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            for fd in (ours.fileno(), read, *(() if main is None else (main,))):
-                os.close(fd)
-            os.dup2(write, 2)
-            _limit(worker, most)
-            if device is not None:
-                confine(device.writes, device.sockets)
-            task(Channel(theirs, time.perf_counter() - began))
-        except BaseException:  # noqa: BLE001  (nothing may climb out into the worker's own loop)
-            os.write(2, traceback.format_exc(limit=-1).encode()[-_TAIL:])
-        finally:
-            os._exit(0)
-    with contextlib.suppress(PermissionError, ProcessLookupError):
-        os.setpgid(pid, pid)  # the child does so too: whoever comes first
-    theirs.close()
-    os.close(write)
-    return Child(pid, ours, read, seconds, main)
-
-
-def _limit(worker: int, most: int | None) -> None:
-    os.setpgid(0, 0)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    linux.die_with_parent(worker, signal.SIGKILL)
-    gc.disable()  # a collection would touch, and so copy, every page of the warm process
-    if most is not None:
-        resource.setrlimit(resource.RLIMIT_AS, (most, most + _RESERVE))
-
-
-class Runner:
-    """Runs artefacts in a child, which it starts when needed, reuses, and replaces.
-
-    With `isolated` each artefact gets a child of its own.
-    """
-
-    def __init__(
-        self, problem: Problem, comparison: Comparison, main: int | None, *, isolated: bool
-    ) -> None:
-        self._problem = problem
-        self._comparison = comparison
-        self._main = main
-        self._isolated = isolated or problem.device.isolated
-        self._child: Child | None = None
-        self._memory: int | None = None
-        self._count = 0
-
-    @property
-    def reused(self) -> bool:
-        """Whether the last artefact ran in a child that had run others before."""
-        return self._count > 1
-
-    @contextmanager
-    def run(
-        self,
-        artefact: bytes,
-        runs: Sequence[CaseRun],
-        *,
-        kernels: Sequence[str] = (),
-        seconds: float,
-        memory: int | None = None,
-        stopwatch: Stopwatch | None = None,
-    ) -> Generator[Child]:
-        """A child that makes these runs, within so many seconds and bytes of address space."""
-        stopwatch = stopwatch or Stopwatch()
-        if memory != self._memory or self._count >= _REUSE:
-            self.end()
-        if self._child is None:
-            self._problem.device.check_fork()
-            self._count, self._memory = 0, memory
-            self._child = start(
-                lambda channel: serve(channel, self._problem, self._comparison),
-                seconds=seconds,
-                memory=memory,
-                main=self._main,
-                device=self._problem.device,
-            )
-        self._count += 1
-        self._child.assign(Assignment(artefact, list(runs), list(kernels)), seconds)
-        try:
-            yield self._child
-        finally:
-            with stopwatch("end"):
-                if self._isolated or not self._child.stop():
-                    self.end()
-
-    def end(self) -> None:
-        """End the child; the next run starts another."""
-        if self._child is not None:
-            self._child.end()
-            self._child = None

@@ -13,15 +13,9 @@ import numpy as np
 from gevolve.device.base import Limits, Usage
 from gevolve.errors import DeviceError, WorkloadError
 from gevolve.evaluate.child.main import Comparison, Problem, compute_reference
-from gevolve.evaluate.child.process import (
-    FAILURES,
-    Child,
-    ChildEndedError,
-    ChildFailedError,
-    Runner,
-    persist,
-    start,
-)
+from gevolve.evaluate.child.process import FAILURES, Child, ChildEndedError, ChildFailedError
+from gevolve.evaluate.child.runner import Runner, persist
+from gevolve.evaluate.child.start import start
 from gevolve.evaluate.child.timing import QUICK
 from gevolve.evaluate.protocol import CaseRun, Header, Prepared, Ran, Timed
 from gevolve.evaluate.verdict import Verdict

@@ -11,13 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from gevolve.device.base import Device, Hazard, Limits, Usage
 from gevolve.evaluate.child.main import Problem
-from gevolve.evaluate.child.process import (
-    FAILURES,
-    Child,
-    ChildEndedError,
-    ChildFailedError,
-    Runner,
-)
+from gevolve.evaluate.child.process import FAILURES, Child, ChildEndedError, ChildFailedError
+from gevolve.evaluate.child.runner import Runner
 from gevolve.evaluate.protocol import CaseRun, Prepared, Ran
 from gevolve.evaluate.stopwatch import Stopwatch
 from gevolve.evaluate.verdict import Verdict

@@ -10,7 +10,8 @@ from dataclasses import replace
 from gevolve.device.base import Limits, Usage
 from gevolve.errors import GevolveError
 from gevolve.evaluate.child.main import Problem
-from gevolve.evaluate.child.process import FAILURES, ChildEndedError, Runner
+from gevolve.evaluate.child.process import FAILURES, ChildEndedError
+from gevolve.evaluate.child.runner import Runner
 from gevolve.evaluate.protocol import CaseRun, Prepared, Ran
 from gevolve.evaluate.worker.outputs import Outputs
 from gevolve.workload.base import Array

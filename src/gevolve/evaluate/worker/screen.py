@@ -7,7 +7,9 @@ import numpy as np
 
 from gevolve.device.base import Hazard, Limits, Usage
 from gevolve.evaluate.child.main import Comparison, Problem, compute_reference
-from gevolve.evaluate.child.process import FAILURES, Child, Runner, start
+from gevolve.evaluate.child.process import FAILURES, Child
+from gevolve.evaluate.child.runner import Runner
+from gevolve.evaluate.child.start import start
 from gevolve.evaluate.child.timing import QUICK
 from gevolve.evaluate.protocol import CaseRun, Prepared, Ran
 from gevolve.evaluate.worker import judge

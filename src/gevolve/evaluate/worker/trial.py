@@ -9,45 +9,34 @@ import gc
 import hashlib
 import math
 import time
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from gevolve.errors import (
-    EvaluationError,
-    MachineError,
-    SourceError,
-    WorkloadError,
-    one_line,
-    shortage_of,
-)
-from gevolve.evaluate.child.main import Comparison, Problem, rehearse_build
-from gevolve.evaluate.child.process import (
-    FAILURES,
-    Child,
-    ChildEndedError,
-    ChildFailedError,
-    Runner,
-    persist,
-    start,
-)
-from gevolve.evaluate.child.timing import QUICK, THOROUGH
+from gevolve.evaluate.child.main import Problem
+from gevolve.evaluate.child.process import FAILURES, Child, ChildFailedError
+from gevolve.evaluate.child.runner import persist
 from gevolve.evaluate.protocol import Baseline, CaseRun, Prepared, Ran, Timed
 from gevolve.evaluate.stopwatch import Stopwatch
 from gevolve.evaluate.verdict import Evaluation, Verdict
-from gevolve.evaluate.worker import dependence, judge
+from gevolve.evaluate.worker import judge
 from gevolve.evaluate.worker.baseline import BaselineRun
+from gevolve.evaluate.worker.build import build, rehearse
 from gevolve.evaluate.worker.growing import Growing, unedited_errors
 from gevolve.evaluate.worker.plan import runs
+from gevolve.evaluate.worker.unedited import (
+    check_verdict,
+    digest_of,
+    follows,
+    profile_of,
+    runner_for,
+    warnings_of,
+)
 from gevolve.patch import Patch
 from gevolve.workload.base import Array, Split
 
 _UNTIMED: tuple[Split, ...] = ("unseen", "varied")
 """Splits that only say whether a variant is right."""
-_MEASURED: tuple[Split, ...] = ("held-out", "fresh", "large")
-"""Splits on which a clock measures what is reported."""
 _SETUP = 600.0
 """Seconds that the unedited program, or the reference, may take over all cases of a split that the search does not use."""
 
@@ -70,7 +59,7 @@ class Trial:
         workload, device = problem.workload, problem.device
         self._deadline = device.setup if split == "search" else _SETUP
         artefact = device.build(problem.program.text)
-        self._runner = _runner(problem, split, artefact, main)
+        self._runner = runner_for(problem, split, artefact, main)
         baseline = BaselineRun(problem, self._runner, seconds=self._deadline, main=main)
         self._unedited = baseline.learn(artefact, split)
         self._expected = self._unedited.expected
@@ -82,17 +71,23 @@ class Trial:
         gc.collect()
         gc.freeze()  # so that no collection in a child walks, and so copies, what it inherits
         self._allowed = workload.tolerance if tolerance is None else tolerance
-        self._follows = self._unedited_follows() if split == "varied" else None
+        self._follows = follows(problem, self._unedited) if split == "varied" else None
         rounding = self._unedited.meter.rounding
         # The strictest, until the error is known.
         self._tolerance = max(rounding, workload.bound(math.inf, 0.0))
         self._notes = [f" ({case!r})" for case in problem.cases]
         self._par, self._own = math.inf, 0.0
-        unedited = self._check_unedited(hashlib.sha256(artefact).hexdigest())
+        unedited = self.evaluate(Patch(), {})
+        check_verdict(problem, unedited, artefact)
+        repeats = device.deterministic or self._unedited.modelled
+        if not repeats:
+            unedited = msgspec.structs.replace(unedited, time=1.0)  # times are relative to its own
         self._own = unedited.time or 0.0
         if split == "search" and unedited.time is not None:
             self._par = unedited.time
-        profile = self._profile() if split == "search" else {}
+        profile: dict[str, float] = {}
+        if split == "search":
+            profile = profile_of(problem, self._unedited, self._runner, self._deadline, main)
         # Measured in the second run, when whatever a device prepares once has been prepared.
         patient = 30 if device.deterministic else 5
         self._deadline = max(patience, patient * unedited.seconds["total"])
@@ -108,33 +103,19 @@ class Trial:
             rounding=rounding,
             unchecked=self._unedited.checks.unchecked if split == "search" else {},
             assumptions=tuple(assumptions),
-            warnings=self._warnings(split),
+            warnings=warnings_of(problem, self._unedited, split, self._tolerance),
             deadline=self._deadline,
             device=device.name,
-            deterministic=self._repeats,
+            deterministic=repeats,
             modelled=self._unedited.modelled,
             referee=device.referee,
             program=problem.program.digest,
-            digest=self._digest(),
-        )
-
-    def _warnings(self, split: Split) -> tuple[str, ...]:
-        """What must be said beside results."""
-        unedited = self._unedited
-        if split != "search" or self._problem.workload.compares:
-            doubt = (unedited.doubt,) if unedited.doubt else ()
-            return *doubt, *(unedited.remarks if split == "search" else ())
-        want = self._expected[0].want
-        repeated = self._problem.workload.repeats(self._problem.cases[0])
-        return *unedited.remarks, *dependence.warnings(
-            unedited.meter, want, self._tolerance, repeated=repeated
+            digest=digest_of(self._expected),
         )
 
     def end_child(self) -> None:
         """End the child that runs variants; the next evaluation starts another."""
         self._runner.end()
-
-    # --- judging ---------------------------------------------------------------------------------
 
     def evaluate(
         self,
@@ -146,17 +127,19 @@ class Trial:
     ) -> Evaluation:
         """Judge one patch; `known` holds earlier evaluations by artefact and by fingerprint.
 
-        The variant is built in this process, whose compiler is warm. A compiler that crashes ends
-        the process. A patch that has done so is tried in a child first (`careful`). An `artefact` is
-        judged in its place if one is given.
+        A `careful` worker builds the variant in a child first. An `artefact` is judged in the place of
+        the patch's own if one is given.
         """
         stopwatch = Stopwatch()
         skipped, digest = 0, ""
         until = time.monotonic() + self._deadline
         with stopwatch("total"):
             try:
+                if artefact is None and careful:
+                    self._runner.end()
+                    rehearse(self._problem, patch, self._deadline, self._main)
                 if artefact is None:
-                    artefact, skipped = self._build(patch, stopwatch, careful=careful)
+                    artefact, skipped = build(self._problem, patch, stopwatch)
                 digest = hashlib.sha256(artefact).hexdigest()
                 result = known.get(digest) or self._try(artefact, known, stopwatch, until)
                 if result.verdict is Verdict.MEMORY and self._runner.reused:
@@ -167,41 +150,6 @@ class Trial:
         return msgspec.structs.replace(
             result, artefact=digest, skipped=skipped, seconds=stopwatch.take()
         )
-
-    def _build(self, patch: Patch, stopwatch: Stopwatch, *, careful: bool) -> tuple[bytes, int]:
-        """The artefact of a patch, and how many of its edits could not be applied."""
-        program, device = self._problem.program, self._problem.device
-        if careful:
-            self._rehearse(patch)
-        with _compiler_faults(), stopwatch("apply"):
-            variant = program.apply(patch)
-        with _compiler_faults(), stopwatch("verify"):
-            why = program.verify(variant.text)
-        judge.check_valid(why)
-        with _compiler_faults(), stopwatch("build"):
-            return device.build(variant.text), len(variant.skipped)
-
-    def _rehearse(self, patch: Patch) -> None:
-        """Build a variant in a child, which may crash."""
-        self._runner.end()
-        persist(lambda: self._rehearse_once(patch))
-
-    def _rehearse_once(self, patch: Patch) -> None:
-        with start(
-            lambda channel: rehearse_build(channel, self._problem, patch),
-            seconds=self._deadline,
-            main=self._main,
-            device=self._problem.device,
-        ) as child:
-            try:
-                child.expect(Ran)
-            except ChildEndedError as ended:
-                if ended.killed:
-                    raise
-                how = judge.fault_of(ended, self._deadline).detail
-                raise judge.Fault(Verdict.COMPILE, how) from None
-            except FAILURES as failure:
-                raise judge.fault_of(failure, self._deadline) from None
 
     def _try(
         self, artefact: bytes, known: Mapping[str, Evaluation], stopwatch: Stopwatch, until: float
@@ -335,96 +283,3 @@ class Trial:
         else:
             judge.check_near(meter.near(run.case, got, first, where), where)
         return 0.0
-
-    def _unedited_follows(self) -> dependence.Follows | None:
-        """The unedited program's errors by case, if they are not differences from it."""
-        if self._problem.workload.compares:
-            return None
-        errors = [
-            self._unedited.meter.error(case, one.want, one.want, f"case {case}")
-            for case, one in enumerate(self._expected)
-        ]
-        return dependence.Follows(errors, self._problem.cases)
-
-    # --- setting up ------------------------------------------------------------------------------
-
-    def _profile(self) -> dict[str, float]:
-        """How often each block runs, and what each source line costs; on the referee if the device cannot count marks."""
-        problem = self._problem
-        marked = problem.program.instrumented()
-        if marked == problem.program.text:
-            return {}
-        if problem.device.referee:
-            referee = problem.workload.device(problem.device.referee)
-            problem = replace(problem, device=referee)
-        artefact = problem.device.build(marked)
-        self._runner.end()
-        runner = _runner(problem, "search", artefact, self._main)
-        baseline = BaselineRun(problem, runner, seconds=self._deadline, main=self._main)
-        profile = baseline.profile(artefact)
-        runner.end()
-        return profile | {f"line {line}": spent for line, spent in self._unedited.lines.items()}
-
-    def _check_unedited(self, artefact: str) -> Evaluation:
-        """Judge the unedited program like a variant; its error must be within the rounding."""
-        unedited = self.evaluate(Patch(), {})
-        about = f"{self._problem.workload.name}: the unedited program"
-        if unedited.verdict is Verdict.FLAKY:
-            raise WorkloadError(
-                f"{about} reads memory that nothing has written ({unedited.detail}); initialise it"
-            )
-        if unedited.verdict in (Verdict.WRONG, Verdict.NONFINITE):
-            raise WorkloadError(
-                f"{about} differs from its own reference ({unedited.detail});"
-                f" correct the kernel or reference(), or raise `rounding`"
-            )
-        if not unedited.ok:
-            raise WorkloadError(f"{about} is judged {unedited.verdict}: {unedited.detail}")
-        if unedited.artefact != artefact:
-            raise EvaluationError(
-                f"{about} gives another artefact each time it is built for"
-                f" {self._problem.device.name}"
-            )
-        if self._repeats:
-            return unedited
-        return msgspec.structs.replace(unedited, time=1.0)  # times are relative to its own
-
-    @property
-    def _repeats(self) -> bool:
-        """Whether times are the same each time."""
-        return self._problem.device.deterministic or self._unedited.modelled
-
-    def _digest(self) -> str:
-        """A hash of all expected outputs."""
-        digest = hashlib.sha256()
-        for expected in self._expected:
-            for name, array in expected.want.items():
-                digest.update(f"{name} {array.dtype} {array.shape};".encode())
-                digest.update(array.tobytes())
-        return digest.hexdigest()
-
-
-def _runner(problem: Problem, split: Split, unedited: bytes, main: int | None) -> Runner:
-    """A runner that is quick on the search split; results must not depend on a reused process."""
-    searching = split == "search"
-    comparison = Comparison(
-        unedited, QUICK if searching else THOROUGH, modelled=split not in _MEASURED
-    )
-    return Runner(problem, comparison, main, isolated=not searching)
-
-
-@contextmanager
-def _compiler_faults() -> Generator[None]:
-    """Turn what a compiler raises into a verdict: a variant must not end the search."""
-    try:
-        yield
-    except SourceError as error:
-        raise judge.Fault(Verdict.COMPILE, str(error)) from None
-    except MachineError:
-        raise
-    except MemoryError:
-        raise judge.Fault(Verdict.MEMORY, "out of memory") from None
-    except Exception as error:
-        if shortage := shortage_of(error):
-            raise shortage from error
-        raise judge.Fault(Verdict.CRASH, one_line(error)) from error
