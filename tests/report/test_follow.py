@@ -61,9 +61,13 @@ def test_agrees_with_the_summary_of_the_run(folder):
 def test_only_what_has_no_error_is_called_exact(folder):
     exact = summarize(folder).best_exact
     assert error_words(exact) == "exact"
-    for error, words in ((0.04, "as unedited"), (0.037, "better by 0.3 points"), (0.05, "0.05")):
+    for error, words in (
+        (0.04, "as unedited"),
+        (0.037, "better by 0.3 points"),
+        (0.05, "worse by 1.0 points"),
+    ):
         one = replace(exact, error=error, unedited_error=0.04, exact=error <= 0.04)
-        assert error_words(one) == words
+        assert error_words(replace(one, off=0.3)) == words
     _, data = followed(folder)
     assert {entry["words"] for entry in data["front"] if entry["exact"]} == {"exact"}
     assert all(entry["words"].startswith("0.") for entry in data["front"] if not entry["exact"])

@@ -6,7 +6,9 @@ import pytest
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Edit, Patch
 from gevolve.search.individual import Individual
-from gevolve.search.opening import ENOUGH, HOPELESS, Opening, joined
+from gevolve.search.joining import joined
+from gevolve.search.opening import Opening
+from gevolve.search.singles import ENOUGH, HOPELESS
 
 START = 100.0
 
@@ -201,6 +203,67 @@ def test_gains_in_error_are_joined_first_those_that_cost_no_time():
     assert patch(0, 1, 2) in asked["dearer"]
     assert best(opening) == {3}
     assert {e.args[0] for e in opening.winners} == {"0", "1", "2", "3", "4"}
+
+
+def test_what_accuracy_costs_in_time_is_saved_elsewhere():
+    """The most accurate takes 6 more; 3 and 5 save 4 each, and 4 even more, but at the cost of all that was gained."""
+    world = Training(
+        {0: 0, 1: -6, 3: 4, 4: 20, 5: 4},
+        errors={0: 0.03, 1: 0.02, 3: -0.0005, 4: -0.019, 5: -0.0005},
+    )
+    opening = Opening([patch(n) for n in range(6)], world.judge(Patch()), 8, luck=0.002)
+    asked = play(opening, world)
+    accurate = [one for one in map(world.judge, asked) if one and one.error <= 0.052]
+    assert min(one.time for one in accurate) == START + 6 - 8
+
+
+def test_what_does_harm_alone_is_tried_on_top_of_a_gain():
+    """A rate that falls: too small a rate alone, and what a large one needs; of all steps at once, or not at all."""
+
+    class Rates(Training):
+        def judge(self, one):
+            found = super().judge(one)
+            numbers = {int(e.args[0]) for e in one}
+            gained = 0.03 if {0, 1, 2} <= numbers else 0.0
+            return found and Individual(one, found.evaluation, found.time, found.error - gained)
+
+    world = Rates(dict.fromkeys(range(4), 0), errors={0: 0.02, 1: -0.006, 2: -0.006, 3: -0.001})
+    patches = [patch(0), patch(1, 2), patch(1), patch(2), patch(3)]
+    opening = Opening(patches, world.judge(Patch()), 8, luck=0.002)
+    asked = play(opening, world)
+    assert min(world.judge(one).error for one in asked) == pytest.approx(0.1 - 0.02 + 0.012 - 0.03)
+
+
+def test_what_is_best_alone_and_goes_with_nothing_is_not_the_only_start():
+    """0 is best alone; the others add up to more, and none of them helps 0."""
+
+    class Alone(Training):
+        def judge(self, one):
+            rest = Patch(tuple(e for e in one if e != edit(0)))
+            found = super().judge(patch(0) if edit(0) in one.edits else rest)
+            return found and Individual(one, found.evaluation, found.time, found.error)
+
+    kinds = {0: "a", 1: "b", 2: "c", 3: "c"}
+
+    def named(number):
+        return Patch((Edit(kinds[number], (str(number),), 1),))
+
+    def plain(one):
+        return patch(*(int(e.args[0]) for e in one))
+
+    world = Alone(dict.fromkeys(range(4), 0), errors={0: 0.03, 1: 0.028, 2: 0.02, 3: 0.01})
+    opening = Opening([named(n) for n in range(4)], world.judge(Patch()), 8, luck=0.002)
+    least = 1.0
+    while not opening.over:
+        asked = opening.ask()
+        judged = [world.judge(plain(one)) for one in asked]
+        least = min(least, *(one.error for one in judged))
+        again = [
+            Individual(p, one.evaluation, one.time, one.error)
+            for p, one in zip(asked, judged, strict=True)
+        ]
+        opening.tell(asked, again)
+    assert least == pytest.approx(0.1 - 0.058)
 
 
 def test_of_a_program_with_an_error_it_joins_as_soon_as_there_is_enough_to_join():

@@ -79,8 +79,8 @@ class EditKind(ABC, Generic[SitesT, DraftT]):
         return ()
 
     @classmethod
-    def bundle(cls, sites: SitesT) -> Iterable[Self]:
-        """Edits of this kind that are worth trying all at once."""
+    def bundles(cls, sites: SitesT) -> Iterable[Iterable[Self]]:
+        """Edits of this kind that are worth trying all at once, each such lot, the most promising first."""
         del sites
         return ()
 

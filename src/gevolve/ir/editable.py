@@ -55,7 +55,11 @@ class EditableProgram(ABC, Generic[SitesT, DraftT]):
         """
         sites = self.sites(profile)
         chosen = [self.edit_kinds[kind] for kind in kinds]
-        bundles = [Patch(tuple(e.edit(SEED) for e in kind.bundle(sites))) for kind in chosen]
+        bundles = [
+            Patch(tuple(e.edit(SEED) for e in bundle))
+            for kind in chosen
+            for bundle in kind.bundles(sites)
+        ]
         singles = [[Patch((e.edit(SEED),)) for e in kind.sweep(sites)] for kind in chosen]
         turns = (patch for turn in zip_longest(*singles) for patch in turn if patch is not None)
         return [*(bundle for bundle in bundles if len(bundle) > 1), *turns]

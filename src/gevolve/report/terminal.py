@@ -64,15 +64,18 @@ def error_text(error: float, off: float) -> str:
 
 
 def error_words(entry: VariantSummary) -> str:
-    """How wrong a variant is; one that is judged by labels is not exact, but as good as the unedited program."""
+    """How wrong a variant is; one that is judged by labels is not exact, but as good as the unedited program.
+
+    Of such a one no element is said to be off: its outputs need not be the unedited program's to be as right.
+    """
     if entry.refit is not None and entry.refit.error is not None:
         return f"{entry.refit.error:.2g} re-fit, {entry.error:.2g} without"
-    if not entry.exact:
-        return error_text(entry.error, entry.off)
     if not entry.unedited_error:
-        return "exact"
+        return "exact" if entry.exact else error_text(entry.error, entry.off)
     better = 100 * (entry.unedited_error - entry.error)
-    return f"better by {better:.1f} points" if better >= 0.05 else "as unedited"
+    if abs(better) < 0.05:
+        return "as unedited"
+    return f"{'better' if better > 0 else 'worse'} by {abs(better):.1f} points"
 
 
 def number(value: float) -> str:
@@ -80,7 +83,9 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.4g}"
 
 
-MODELLED = "Time and speed are the model's, which the search went by; held-out and fresh are the clock's."
+MODELLED = (
+    "Time and speed are the model's, which the search went by; held-out and fresh are the clock's."
+)
 
 
 def clock(seconds: float) -> str:
@@ -130,7 +135,15 @@ def _cells(entry: VariantSummary, *, nvcc: bool) -> tuple[str, ...]:
     if entry.interval is None:
         return (*cells, "[yellow]candidate[/]", "", "")
     fresh = _colored(interval_text(entry.interval), entry.interval.high)
-    return (*cells, _factor(entry.held_out), fresh, _factor(entry.large))
+    return (*cells, _held_out(entry), fresh, _factor(entry.large))
+
+
+def _held_out(entry: VariantSummary) -> str:
+    """How many times as fast on held-out cases, and of what is judged by labels also how wrong there."""
+    cells = [_factor(entry.held_out)]
+    if entry.unedited_error and entry.held_out_error is not None:
+        cells.append(f"error {entry.held_out_error:.3g}")
+    return ", ".join(filter(None, cells))
 
 
 def _factor(ratio: float | None) -> str:
@@ -222,7 +235,8 @@ def _candidate(entry: VariantSummary) -> Text:
         return Text("no candidate yet", style="dim")
     text = Text(f"{'best' if entry.interval else 'candidate'} {entry.id}  ")
     text.append(factor(1 / entry.ratio) if entry.ratio > 0 else "-", style="bold")
-    text.append(f"  {error_words(entry)}" if entry.exact else f"  error {error_words(entry)}")
+    said = entry.exact or entry.unedited_error
+    text.append(f"  {error_words(entry)}" if said else f"  error {error_words(entry)}")
     words = "passed all checks" if entry.interval else "on the search cases; checked at the end"
     text.append(f"   {words}", style="dim")
     return text
@@ -352,7 +366,9 @@ def outcome(result: Summary) -> Table:
     """Baseline, best exact variant, best within the tolerance."""
     nvcc = result.nvcc.ratio
     table = _table(label=True, nvcc=nvcc is not None)
-    table.add_row("baseline", "v0", number(result.baseline["time"]))
+    error = result.baseline["error"]
+    own = ("", *([""] if nvcc is not None else []), f"{error:.3g}") if error else ()
+    table.add_row("baseline", "v0", number(result.baseline["time"]), *own)
     rows: list[tuple[str, VariantSummary | None]] = [
         ("no worse" if result.baseline["error"] else "exact", result.best_exact)
     ]

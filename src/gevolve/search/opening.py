@@ -13,8 +13,10 @@ best together, each such group at once; and all over again as long as that pays.
 it one by one, for what was hidden behind a barrier or a test may be what is waited for when that is gone.
 
 Both objectives pay. What has less error than the unedited program, as a training may have, is joined for the least
-error: first what takes no more time; then what did next to nothing alone, each on top of that, for a rate that falls pays
-where the rate is large; then what takes a little more time. Then what is faster is joined for the least time:
+error: first what takes no more time; then what made nothing better alone, each on top of that, for a rate that falls pays
+where the rate is large. What is best alone may go with nothing else, so this begins anew with the best of each other
+form that gains about as much, and goes on from the most accurate of all: to it comes what takes a little more time. To the most accurate comes what is faster, as long as it
+loses next to no error: time that accuracy has cost is saved elsewhere. Then what is faster is joined for the least time:
 first the exact winners, then those with an error that the tolerance allows. What these may lose is a budget that they
 share, so that they come in order of the time that each saves for the error that it costs, not of the time alone.
 
@@ -29,20 +31,21 @@ from typing import Self
 from gevolve.patch import Edit, Patch
 from gevolve.search.individual import SAME, Individual
 from gevolve.search.joining import form_of, grouped, joined, price
-from gevolve.search.stages import ACCURATE, COMPANY, EXACT, NEXT, OpeningState, Stage
+from gevolve.search.singles import Singles
+from gevolve.search.stages import ACCURATE, COMPANY, EXACT, NEXT, PRICED, OpeningState, Stage
 
 MOST_JOINED = 48
 """Of the winners, this many are joined: each may cost an evaluation in every second round."""
-ENOUGH = 32
-"""Where evaluations are dear, no more are tried alone once so many have paid."""
 FEW = 16
 """Where evaluations are dear, so many of the winners are added alone at a time."""
-HOPELESS = 16
-"""A kind is given up when so many of it were tried and none paid."""
 WORTH = 0.998
 """What did nothing alone may round or be false elsewhere: added to the best it must bring the time below this part."""
 AGAIN = 0.99
 """Groups are added once more if they brought the time below this part of what it was."""
+STARTS = 3
+"""Joining for the least error begins with so many patches at most, one after the other."""
+ABOUT = 0.5
+"""With those that gain at least this part of what the best does."""
 DEAR = 1.25
 """What has less error is joined if it takes no more than this many times the unedited program's time."""
 
@@ -62,29 +65,29 @@ class Opening:
 
         An error that is less than the unedited program's by no more than `luck` says nothing.
         """
-        self._patches: dict[str, list[Patch]] = {}
-        for patch in dict.fromkeys(patches):
-            if patch.edits:
-                self._patches.setdefault(form_of(patch), []).append(patch)
-        self._size = size
-        self._most = len(patches) if most is None else most
+        self._singles = Singles(
+            patches, unedited, size, len(patches) if most is None else most, luck
+        )
         self._unedited = unedited.time
         self._error = unedited.error
         self._luck = luck
         self._seen: set[frozenset[Edit]] = {frozenset()}
         self._stage: Stage = "single"
-        self._tried = 0
-        self._record: dict[str, tuple[int, int]] = {}
-        """How many patches of each kind were tried, and how many of them paid."""
         self._best: tuple[float, Patch] = (unedited.time, Patch())
         self._spent = unedited.error
         """The error of the best."""
-        self._winners: list[tuple[float, float, Patch]] = []
-        """What was faster than the unedited program, or had less error: time, error and patch."""
+        self._time = unedited.time
+        """The time of the best."""
+        self._limit = unedited.error
+        """The error up to which time is saved on top of the most accurate."""
+        self._turn = 0
+        """How often joining for the least error has begun anew."""
+        self._champion: tuple[float, float, Patch] | None = None
+        """The most accurate that it has led to: time, error and patch."""
         self._harmless: list[Patch] = []
         """Single edits that are exact, faster or not."""
-        self._neutral: list[Patch] = []
-        """Single edits that did something, but made nothing better or much worse."""
+        self._neutral: list[tuple[float, Patch]] = []
+        """What did something and took no more time, but made nothing better: error and patch."""
         self._start = unedited.time
         """The least time when groups were last begun to be added."""
         self._pool: list[Patch] = []
@@ -103,7 +106,7 @@ class Opening:
     @property
     def winners(self) -> list[Edit]:
         """The edits of all that was faster than the unedited program, or had less error, each once."""
-        return list(dict.fromkeys(edit for *_, patch in self._winners for edit in patch))
+        return list(dict.fromkeys(edit for *_, patch in self._singles.winners for edit in patch))
 
     def ask(self) -> list[Patch]:
         """The next patches, none of which was asked for before; the same ones until they are told."""
@@ -118,17 +121,9 @@ class Opening:
         self._seen.update(map(frozenset, patches))
         good = [one for one in judged if one is not None]
         if self._stage == "single":
-            won = [one for one in good if one.time < self._unedited or self._better(one.error)]
-            self._winners += [(one.time, one.error, one.patch) for one in won]
+            others = self._singles.tell(patches, good)
             self._harmless += [one.patch for one in good if len(one.patch) == 1 and one.error == 0]
-            self._tried += len(patches)
-            paid = {one.patch for one in won}
-            self._neutral += [
-                one.patch for one in good if one.patch not in paid and self._is_neutral(one)
-            ]
-            for patch in patches:
-                count, wins = self._record.get(form_of(patch), (0, 0))
-                self._record[form_of(patch)] = count + 1, wins + (patch in paid)
+            self._neutral += [(one.error, one.patch) for one in others if self._is_neutral(one)]
         else:
             self._keep(good)
         self._settle()
@@ -140,57 +135,24 @@ class Opening:
 
     def strike(self, edits: frozenset[Edit]) -> None:
         """Build on nothing that has all of these edits."""
-        self._winners = [one for one in self._winners if not edits <= frozenset(one[2])]
+        winners = self._singles.winners
+        self._singles.winners = [one for one in winners if not edits <= frozenset(one[2])]
         self._harmless = [patch for patch in self._harmless if not edits <= frozenset(patch)]
-        self._neutral = [patch for patch in self._neutral if not edits <= frozenset(patch)]
+        self._neutral = [one for one in self._neutral if not edits <= frozenset(one[1])]
         self._pool = [patch for patch in self._pool if not edits <= frozenset(patch)]
+        if self._champion and edits <= frozenset(self._champion[2]):
+            self._champion = None
         if edits <= frozenset(self._best[1]):
             self._start_over()
         self._settle()
 
     def _candidates(self) -> Iterator[Patch]:
         if self._stage == "single":
-            yield from self._best_bets()
+            yield from self._singles.next(self._seen)
         elif self._alone:
             yield from (joined(self._best[1], patch) for patch in self._pool[: self._abreast])
         else:
             yield from (joined(self._best[1], *self._pool[:n]) for n in self._lengths())
-
-    def _best_bets(self) -> Iterator[Patch]:
-        """The next patches to try alone: in turns of the kinds, the more of a kind the more it paid."""
-        left = {
-            kind: [patch for patch in patches if frozenset(patch) not in self._seen]
-            for kind, patches in self._patches.items()
-            if self._record.get(kind, (0, 0)) < (HOPELESS, 0) or self._record[kind][1]
-        }
-        drawn = dict.fromkeys(left, 0)
-        for _ in range(min(self._size, self._most - self._tried)):
-            if self._error and len(self._winners) >= ENOUGH:
-                return
-            open_ = [kind for kind in left if drawn[kind] < len(left[kind])]
-            if not open_:
-                return
-            kind = max(open_, key=lambda kind: self._promise(kind, drawn[kind]))
-            yield left[kind][drawn[kind]]
-            drawn[kind] += 1
-
-    def _promise(self, kind: str, drawn: int) -> float:
-        """How often a kind paid, less the more of it are being tried; the first of equals is taken.
-
-        Where evaluations are dear, what saves less than the best of all counts less.
-        """
-        count, wins = self._record.get(kind, (0, 0))
-        paid = self._paid(kind) if self._error else wins
-        return (paid + 1) / (count + 2) / (drawn + 1)
-
-    def _paid(self, kind: str) -> float:
-        """What the winners of a kind save, each as a part of what the best of all saves; a gain in error counts whole."""
-        most = max((self._unedited - time for time, *_ in self._winners), default=0.0)
-        return sum(
-            1.0 if self._better(error) or most <= 0 else max(0.0, self._unedited - time) / most
-            for time, error, patch in self._winners
-            if form_of(patch) == kind
-        )
 
     def _lengths(self) -> list[int]:
         """How many of the pool are added at a time: one, two, four … and all."""
@@ -208,6 +170,7 @@ class Opening:
             for one in good
             if self._allows(one.time)
             and (one.error == 0 or self._stage not in EXACT)
+            and (one.error <= self._limit or self._stage != "leaner")
             and self._value(one.time, one.error) < enough
         }
         # What was added alone tells what each costs; of several together the most may be added.
@@ -225,7 +188,7 @@ class Opening:
         if gains:
             key = min(gains, key=lambda key: (ranks[key], len(key), str(gains[key].patch)))
             one = gains[key]
-            self._best, self._spent = (self._value(one.time, one.error), one.patch), one.error
+            self._take(one.time, one.error, one.patch)
             self._pool = [patch for patch in self._pool if not key >= frozenset(patch)]
         self._alone = not self._alone or not gains
 
@@ -239,10 +202,16 @@ class Opening:
                 self._pool = self._pool[self._abreast :]
                 continue
             again = self._stage == "together" and self._best[0] < AGAIN * self._start
-            self._stage = self._stage if again else NEXT[self._stage]
+            if self._stage == "aided" and self._begins_anew():
+                self._stage = "better"
+            else:
+                self._stage = self._stage if again else NEXT[self._stage]
             self._alone = not self._error or self._stage in ("aided", *COMPANY)
             if self._stage in ("better", "exact"):  # with another objective
                 self._start_over()
+            if self._stage == "leaner":
+                self._limit = self._spent + self._luck
+                self._take(self._time, self._spent, self._best[1])
             self._pool = self._fresh_pool() if not self.over else []
 
     def _fresh_pool(self) -> list[Patch]:
@@ -253,39 +222,73 @@ class Opening:
         if self._stage == "beside":
             return self._beside()
         if self._stage == "aided":
-            return self._neutral[:MOST_JOINED] if self._best[1].edits else []
+            return self._aids() if self._best[1].edits else []
+        if self._stage == "leaner" and not self._best[1].edits:
+            return []
+        order = self._order()
+        if order and not self._best[1].edits:
+            starts = self._starts(order)
+            self._take(*starts[min(self._turn, len(starts) - 1)])
+        return [patch for *_, patch in order][:MOST_JOINED]
+
+    def _order(self) -> list[tuple[float, float, Patch]]:
+        """The winners that may be joined in this stage, the best bets first."""
         unedited = self._unedited, self._error
-        order = sorted(
-            (winner for winner in self._winners if self._belongs(*winner[:2])),
+        return sorted(
+            (winner for winner in self._singles.winners if self._belongs(*winner[:2])),
             key=lambda one: (self._bet(*one[:2], unedited), len(one[2]), str(one[2])),
         )
-        if order and not self._best[1].edits:
-            time, error, patch = order[0]
-            self._best, self._spent = (self._value(time, error), patch), error
-        return [patch for *_, patch in order][:MOST_JOINED]
+
+    def _starts(
+        self, order: Sequence[tuple[float, float, Patch]]
+    ) -> list[tuple[float, float, Patch]]:
+        """What joining begins with: the best, and for the least error also those of other forms that come near."""
+        if self._stage not in ("better", "aided"):
+            return [order[0]]
+        forms: dict[str, tuple[float, float, Patch]] = {}
+        for one in order:
+            if self._error - one[1] >= ABOUT * (self._error - order[0][1]):
+                forms.setdefault(form_of(one[2]), one)
+        return list(forms.values())[:STARTS]
+
+    def _begins_anew(self) -> bool:
+        """Whether to join for the least error from another start; if not, the most accurate is gone on from."""
+        if self._champion is None or self._spent < self._champion[1]:
+            self._champion = self._time, self._spent, self._best[1]
+        order = self._order()
+        if order and self._turn + 1 < len(self._starts(order)):
+            self._turn += 1
+            return True
+        self._take(*self._champion)
+        return False
+
+    def _aids(self) -> list[Patch]:
+        """What may pay on top of the best though it did not alone: several edits at once first, then the least error."""
+        order = sorted(self._neutral, key=lambda one: (-len(one[1]), one[0], str(one[1])))
+        return [patch for _, patch in order[:FEW]]
 
     def _beside(self) -> list[Patch]:
         """Harmless edits that the best has not, those of the forms first that have paid most often."""
         has = frozenset(self._best[1])
         left = [patch for patch in self._harmless if not has >= frozenset(patch)]
-        return sorted(left, key=lambda patch: -self._promise(form_of(patch), 0))[:MOST_JOINED]
+        return sorted(left, key=lambda patch: -self._singles.promise(form_of(patch)))[:MOST_JOINED]
 
     def _belongs(self, time: float, error: float) -> bool:
         """Whether a winner is joined in this stage."""
         if self._accurate:
             slower = time > SAME * self._unedited
             return (
-                self._better(error) and slower is (self._stage == "dearer") and self._allows(time)
+                self._singles.better(error)
+                and slower is (self._stage == "dearer")
+                and self._allows(time)
             )
-        return time < self._unedited and (error == 0) is (self._stage == "exact")
-
-    def _better(self, error: float) -> bool:
-        return error < self._error - self._luck
+        return time < self._unedited and (
+            self._stage == "leaner" or (error == 0) is (self._stage == "exact")
+        )
 
     def _is_neutral(self, one: Individual) -> bool:
         changes = (one.time, one.error) != (self._unedited, self._error)
-        near = abs(one.error - self._error) <= self._luck and one.time <= SAME * self._unedited
-        return bool(self._error) and len(one.patch) == 1 and changes and near
+        return bool(self._error) and changes and one.time <= SAME * self._unedited
 
     def _allows(self, time: float) -> bool:
         """Whether this stage may take so much time; without a gain in error it is the objective itself."""
@@ -299,15 +302,19 @@ class Opening:
 
     def _start_over(self) -> None:
         """Take the unedited program as the best, by the objective of this stage."""
-        self._best = self._value(self._unedited, self._error), Patch()
-        self._spent = self._error
+        self._take(self._unedited, self._error, Patch())
+
+    def _take(self, time: float, error: float, patch: Patch) -> None:
+        """Let a patch be the best, by the objective of this stage."""
+        self._best = self._value(time, error), patch
+        self._time, self._spent = time, error
 
     def _value(self, time: float, error: float) -> float:
         return error if self._accurate else time
 
     def _bet(self, time: float, error: float, base: tuple[float, float]) -> float:
         """What goes first is least: by the objective, or by the time saved for the error lost since a time and error."""
-        if self._stage != "loose":
+        if self._stage not in PRICED:
             return self._value(time, error)
         return price(base[0] - time, error - base[1], self._luck)
 
@@ -315,30 +322,42 @@ class Opening:
         """All that the next `ask` depends on besides what was asked for."""
         return OpeningState(
             self._stage,
-            self._tried,
-            dict(self._record),
+            self._singles.tried,
+            dict(self._singles.record),
             (self._best[0], str(self._best[1])),
-            [(time, error, str(patch)) for time, error, patch in self._winners],
+            [(time, error, str(patch)) for time, error, patch in self._singles.winners],
             [str(patch) for patch in self._pool],
             self._alone,
             [str(patch) for patch in self._harmless],
             self._start,
             self._spent,
-            [str(patch) for patch in self._neutral],
+            [(error, str(patch)) for error, patch in self._neutral],
+            self._time,
+            self._limit,
+            self._turn,
+            self._champion and (*self._champion[:2], str(self._champion[2])),
         )
 
     def resume(self, past: OpeningState, asked: Collection[frozenset[Edit]]) -> Self:
         """Go on from a state, after all that was asked for until then."""
         self._seen.update(asked)
         self._stage = past.stage
-        self._tried = past.tried
-        self._record = dict(past.record)
+        self._singles.tried = past.tried
+        self._singles.record = dict(past.record)
         self._best = (past.best[0], Patch.parse(past.best[1]))
-        self._winners = [(time, error, Patch.parse(text)) for time, error, text in past.winners]
+        self._singles.winners = [
+            (time, error, Patch.parse(text)) for time, error, text in past.winners
+        ]
         self._pool = [Patch.parse(text) for text in past.pool]
         self._alone = past.alone
         self._harmless = [Patch.parse(text) for text in past.harmless]
         self._start = past.start
         self._spent = past.spent
-        self._neutral = [Patch.parse(text) for text in past.neutral]
+        self._neutral = [(error, Patch.parse(text)) for error, text in past.neutral]
+        self._time = past.time
+        self._limit = past.limit
+        self._turn = past.turn
+        if past.champion is not None:
+            time, error, text = past.champion
+            self._champion = time, error, Patch.parse(text)
         return self

@@ -5,13 +5,14 @@ from typing import Literal
 import msgspec
 
 Stage = Literal[
-    "single", "better", "aided", "dearer", "exact", "together", "beside", "loose", "over"
+    "single", "better", "aided", "dearer", "leaner", "exact", "together", "beside", "loose", "over"
 ]
 NEXT: dict[Stage, Stage] = {
     "single": "better",
     "better": "aided",
     "aided": "dearer",
-    "dearer": "exact",
+    "dearer": "leaner",
+    "leaner": "exact",
     "exact": "together",
     "together": "beside",
     "beside": "loose",
@@ -23,6 +24,9 @@ EXACT: tuple[Stage, ...] = ("exact", *COMPANY)
 """Stages that take nothing with an error."""
 ACCURATE: tuple[Stage, ...] = ("better", "aided", "dearer")
 """Stages that look for the least error, not the least time."""
+
+PRICED: tuple[Stage, ...] = ("leaner", "loose")
+"""Stages that trade error for time, so that what saves most for what it loses goes first."""
 
 
 class OpeningState(msgspec.Struct, frozen=True):
@@ -38,4 +42,8 @@ class OpeningState(msgspec.Struct, frozen=True):
     harmless: list[str] = []
     start: float = 0.0
     spent: float = 0.0
-    neutral: list[str] = []
+    neutral: list[tuple[float, str]] = []
+    time: float = 0.0
+    limit: float = 0.0
+    turn: int = 0
+    champion: tuple[float, float, str] | None = None

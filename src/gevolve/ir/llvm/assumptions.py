@@ -35,8 +35,8 @@ class Align(LlvmEdit):
                     yield cls(argument)
 
     @classmethod
-    def bundle(cls, sites: LlvmSites) -> Iterable[Self]:
-        return cls.sweep(sites)
+    def bundles(cls, sites: LlvmSites) -> Iterable[Iterable[Self]]:
+        return [cls.sweep(sites)]
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         del seed
@@ -125,8 +125,8 @@ class BlockSize(LlvmEdit):
                 yield cls(instr.id, size)
 
     @classmethod
-    def bundle(cls, sites: LlvmSites) -> Iterable[Self]:
-        return cls.sweep(sites)
+    def bundles(cls, sites: LlvmSites) -> Iterable[Iterable[Self]]:
+        return [cls.sweep(sites)]
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         del seed

@@ -39,8 +39,8 @@ class NoAlias(LlvmEdit):
                     yield cls(argument)
 
     @classmethod
-    def bundle(cls, sites: LlvmSites) -> Iterable[Self]:
-        return cls.sweep(sites)
+    def bundles(cls, sites: LlvmSites) -> Iterable[Iterable[Self]]:
+        return [cls.sweep(sites)]
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         del seed
@@ -72,8 +72,8 @@ class Invariant(LlvmEdit):
         return (cls(load.id) for load in loads if is_global(sites.index.instr.get, load))
 
     @classmethod
-    def bundle(cls, sites: LlvmSites) -> Iterable[Self]:
-        return cls.sweep(sites)
+    def bundles(cls, sites: LlvmSites) -> Iterable[Iterable[Self]]:
+        return [cls.sweep(sites)]
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         del seed

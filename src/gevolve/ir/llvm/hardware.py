@@ -58,8 +58,8 @@ class Hardware(LlvmEdit):
         return (cls(*call) for call in calls(sites))
 
     @classmethod
-    def bundle(cls, sites: LlvmSites) -> Iterable[Self]:
-        return cls.sweep(sites)
+    def bundles(cls, sites: LlvmSites) -> Iterable[Iterable[Self]]:
+        return [cls.sweep(sites)]
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         if self.function != "sincos":

@@ -41,8 +41,8 @@ class Newton(LlvmEdit):
         return (cls(instr.id) for instr in sites.hottest(_divides_doubles))
 
     @classmethod
-    def bundle(cls, sites: LlvmSites) -> Iterable[Self]:
-        return cls.sweep(sites)
+    def bundles(cls, sites: LlvmSites) -> Iterable[Iterable[Self]]:
+        return [cls.sweep(sites)]
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         division = draft.find(self.division, _divides_doubles)

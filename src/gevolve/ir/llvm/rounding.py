@@ -59,8 +59,8 @@ class Relax(LlvmEdit):
         return [*costly, *sums]
 
     @classmethod
-    def bundle(cls, sites: LlvmSites) -> Iterable[Self]:
-        return (cls(instr.id, "afn") for instr in sites.hottest(_is_costly))
+    def bundles(cls, sites: LlvmSites) -> Iterable[Iterable[Self]]:
+        return [[cls(instr.id, "afn") for instr in sites.hottest(_is_costly)]]
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         del seed
@@ -108,17 +108,16 @@ class Narrow(LlvmEdit):
 
     @classmethod
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:
-        """Each region of doubles: a single operation of it needs conversions, and saves little."""
-        return cls.bundle(sites)
-
-    @classmethod
-    def bundle(cls, sites: LlvmSites) -> Iterable[Self]:
-        """Each region of doubles once, named by its hottest operation."""
+        """Each region of doubles once, named by its hottest operation: one alone needs conversions, and saves little."""
         seen: set[str] = set()
         for instr in sites.hottest(_is_double):
             if instr.id not in seen:
                 seen.update(_region(LlvmDraft(sites.index), instr))
                 yield cls(instr.id, "all")
+
+    @classmethod
+    def bundles(cls, sites: LlvmSites) -> Iterable[Iterable[Self]]:
+        return [cls.sweep(sites)]
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         instr = draft.find(self.target, _is_double)

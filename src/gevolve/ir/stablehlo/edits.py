@@ -24,7 +24,7 @@ from gevolve.ir.stablehlo.edit_kind import (
     movable,
 )
 from gevolve.ir.stablehlo.index import OpInfo
-from gevolve.ir.stablehlo.loops import Carry, Decay
+from gevolve.ir.stablehlo.loops import Carry, Decay, rates
 from gevolve.ir.stablehlo.narrow import narrow_op
 from gevolve.ir.stablehlo.pruning import Contract, Part, Skip, Taps
 from gevolve.ir.stablehlo.scaling import scaled
@@ -265,14 +265,17 @@ class Scale(StablehloEdit):
 
     @classmethod
     def sweep(cls, sites: StablehloSites) -> Iterable[Self]:
-        """Constants of loops: rates, bounds, strides."""
-        index = sites.index
-        found = [
-            id_
-            for id_, info in index.info.items()
-            if info.scalable and index.parent_of[index.block_of[id_]] is not None
-        ]
-        return [cls(id_, power) for power in (1, -1, 2) for id_ in reversed(found)]
+        """Constants of loops: rates, which may be outside, then bounds, strides and all others."""
+        info, index = sites.index.info, sites.index
+        inside = [id_ for id_ in info if index.parent_of[index.block_of[id_]] is not None]
+        found = [id_ for id_ in (*rates(sites), *reversed(inside)) if info[id_].scalable]
+        return [cls(id_, power) for power in (1, -1, 2) for id_ in dict.fromkeys(found)]
+
+    @classmethod
+    def bundles(cls, sites: StablehloSites) -> Iterable[Iterable[Self]]:
+        """All rates of a training at once, for it learns well if they go together."""
+        found = [id_ for id_ in rates(sites) if sites.index.info[id_].scalable]
+        return [[cls(id_, power) for id_ in found] for power in (2, 1, 3, -1, -2)]
 
     def apply(self, draft: StablehloDraft, seed: int) -> None:
         del seed  # the edit says it all

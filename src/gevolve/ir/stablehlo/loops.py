@@ -42,8 +42,9 @@ class Carry(StablehloEdit):
         return [cls(target, kept) for kept in EIGHTHS for target in targets]
 
     @classmethod
-    def bundle(cls, sites: StablehloSites) -> Iterable[Self]:
-        return [cls(target, EIGHTHS[0]) for target in _updates(sites)]
+    def bundles(cls, sites: StablehloSites) -> Iterable[Iterable[Self]]:
+        targets = list(_updates(sites))
+        return [[cls(target, kept) for target in targets] for kept in EIGHTHS]
 
     def apply(self, draft: StablehloDraft, seed: int) -> None:
         del seed  # the edit says it all
@@ -83,12 +84,12 @@ class Decay(StablehloEdit):
 
     @classmethod
     def sweep(cls, sites: StablehloSites) -> Iterable[Self]:
-        found = list(_rates(sites))
+        found = list(_changing(sites))
         return [cls(*one, way) for way in ("falls", "rises") for one in found]
 
     @classmethod
-    def bundle(cls, sites: StablehloSites) -> Iterable[Self]:
-        return [cls(*one, "falls") for one in _rates(sites)]
+    def bundles(cls, sites: StablehloSites) -> Iterable[Iterable[Self]]:
+        return [[cls(*one, "falls") for one in _changing(sites)]]
 
     def apply(self, draft: StablehloDraft, seed: int) -> None:
         del seed  # the edit says it all
@@ -140,7 +141,13 @@ def _updates(sites: StablehloSites) -> Iterator[str]:
     yield from sorted(found, key=lambda id_: -sites.cost(id_))
 
 
-def _rates(sites: StablehloSites) -> Iterator[tuple[str, str, str, int]]:
+def rates(sites: StablehloSites) -> list[str]:
+    """The constants that steps of loops are multiplied by, each once, those of the largest steps first."""
+    steps = (sites.index.operands[update][1] for update in _updates(sites))
+    return list(dict.fromkeys(rate for step in steps if (rate := _rate(sites, step))))
+
+
+def _changing(sites: StablehloSites) -> Iterator[tuple[str, str, str, int]]:
     """What a step is multiplied by, or the step, with its loop, that one's counter and its rounds."""
     index = sites.index
     for update in _updates(sites):
@@ -149,21 +156,23 @@ def _rates(sites: StablehloSites) -> Iterator[tuple[str, str, str, int]]:
         step = index.operands[update][1]
         if parent is None or counter is None or step not in index.info:
             continue
-        if index.block_of.get(step) == index.block_of[update]:
-            yield _factor(sites, step) or step, parent[0], *counter
+        if index.block_of[step] == index.block_of[update]:
+            rate = _rate(sites, step)  # which is cheaper to change than the step
+            inside = bool(rate) and index.block_of[rate] == index.block_of[step]
+            yield rate if inside else step, parent[0], *counter
 
 
-def _factor(sites: StablehloSites, step: str) -> str:
-    """The constant that a step is multiplied by, which is cheaper to change than the step; or none."""
+def _rate(sites: StablehloSites, step: str) -> str:
+    """The constant that a step is multiplied by; or none."""
     index = sites.index
-    if index.info[step].name == "stablehlo.multiply":
-        for wide in index.operands[step]:
-            if wide in index.info and index.info[wide].name == "stablehlo.broadcast_in_dim":
-                (narrow,) = index.operands[wide]
-                known = index.info.get(narrow)
-                if known is not None and known.name == "stablehlo.constant":
-                    same = index.block_of[narrow] == index.block_of[step]
-                    return narrow if same else ""
+    if step not in index.info or index.info[step].name != "stablehlo.multiply":
+        return ""
+    for operand in index.operands[step]:
+        info = index.info.get(operand)
+        wide = info is not None and info.name == "stablehlo.broadcast_in_dim"
+        narrow = index.operands[operand][0] if wide else operand
+        if narrow in index.info and index.info[narrow].name == "stablehlo.constant":
+            return narrow
     return ""
 
 

@@ -58,4 +58,5 @@ def _times(number: float, power: int, kind: Tensor) -> float | int | None:
     low, high = (
         (0, 2**bits) if kind.element.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1))
     )
-    return shifted if shifted != whole and low <= shifted < high else None
+    # What becomes 0 is not scaled but taken away: a counter's step would never end its loop.
+    return shifted if shifted not in (0, whole) and low <= shifted < high else None

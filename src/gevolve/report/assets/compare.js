@@ -172,18 +172,19 @@ function frontsChart(runs, names, colours) {
     'Time and error',
     (width) => {
       const all = entries.flat(),
-        inexact = all.filter((entry) => !entry.exact).map((entry) => entry.error);
+        exact = (entry) => entry.words === 'exact',
+        inexact = all.filter((entry) => !exact(entry)).map((entry) => entry.error);
       const height = inexact.length ? 340 : 150;
       const low = Math.min(...all.map((entry) => entry.ratio), 1),
         reach = Math.max(0.02, 1 - low);
       const { x, y, middle, background } = plane(width, {
         times: [low - reach * 0.1, 1 + reach * 0.2],
         errors: inexact,
-        exact: true,
-        strip: 34,
+        exact: all.some(exact),
+        strip: all.some(exact) ? 34 : 0,
         height,
       });
-      const at = (entry) => [x(entry.ratio), entry.exact ? middle : y(entry.error)];
+      const at = (entry) => [x(entry.ratio), exact(entry) ? middle : y(entry.error)];
       const root = s(
         'svg',
         { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': 'fronts of the runs' },

@@ -48,9 +48,8 @@ function clock(seconds) {
   return hours ? `${hours}:${two(m % 60)}:${two(total % 60)}` : `${m}:${two(total % 60)}`;
 }
 
-// The error of an entry; one that is no larger than that of an unedited program with an error is not called exact.
-const relative = (entry) => entry.exact && entry.words !== 'exact';
-const wrongness = (entry) => (relative(entry) ? `${short(entry.error)}, ${entry.words}` : entry.words);
+// The error of an entry; where the unedited program has one itself, also how it compares with that.
+const wrongness = (entry) => (entry.relative ? `${short(entry.error)}, ${entry.words}` : entry.words);
 const errorText = (value, rounding) =>
   value === null || value === undefined ? '–' : value <= rounding ? 'exact' : short(value);
 const plural = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;

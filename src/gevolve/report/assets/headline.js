@@ -64,7 +64,7 @@ function checkTiles(data, entry, gain) {
 function alsoValidated(data) {
   const lines = [];
   if (data.exact && data.claim && data.exact.id !== data.claim.id) {
-    const error = relative(data.exact) ? `has an error of ${wrongness(data.exact)},` : 'is exact';
+    const error = data.exact.relative ? `has an error of ${wrongness(data.exact)},` : 'is exact';
     lines.push(`${data.exact.id} ${error} and validated at ${factor(data.exact.headline.value)} as fast.`);
   }
   if (data.accurate) {

@@ -43,7 +43,7 @@ function details(data, name) {
           'dd',
           {},
           check.verdict === 'ok'
-            ? `ok${check.ratio ? ', ratio ' + check.ratio.toFixed(4) : ''}`
+            ? `ok${check.ratio ? ', ratio ' + check.ratio.toFixed(4) : ''}${ownError(data, check)}`
             : `${check.verdict}: ${check.detail}`,
         ),
       ]),
@@ -68,6 +68,10 @@ function details(data, name) {
         : null,
   );
 }
+
+// Where the unedited program has an error itself, a variant's on other cases is as much a result as its time.
+const ownError = (data, check) =>
+  data.baseline.error > data.run.rounding && check.error !== null ? `, error ${short(check.error)}` : '';
 
 const measuredText = (interval) =>
   interval.value.toFixed(4) +
@@ -129,9 +133,7 @@ function frontTable(data) {
         const check = (data.checks[entry.id] || {})[split];
         return check
           ? check.verdict === 'ok'
-            ? check.ratio
-              ? check.ratio.toFixed(4)
-              : 'ok'
+            ? (check.ratio ? check.ratio.toFixed(4) : 'ok') + ownError(data, check)
             : check.verdict
           : '–';
       }),

@@ -282,6 +282,7 @@ class Follower:
             "error": entry.error,
             "exact": entry.exact,
             "words": error_words(entry),
+            "relative": bool(entry.unedited_error),
             "off": entry.off,
             "edits": entry.edits,
             "validated": entry.validated,
