@@ -261,7 +261,12 @@ class Scale(StablehloEdit):
     @classmethod
     def draw(cls, sites: StablehloSites, rng: np.random.Generator) -> Self | None:
         target = sites.draw(rng, lambda info: info.scalable)
-        return None if target is None else cls(target, POWERS[int(rng.integers(len(POWERS)))])
+        if target is None:
+            return None
+        power = POWERS[int(rng.integers(len(POWERS)))]
+        if scaled(sites.op(target), power) is None:  # a small whole number can only grow
+            power = -power
+        return cls(target, power)
 
     @classmethod
     def sweep(cls, sites: StablehloSites) -> Iterable[Self]:
@@ -269,7 +274,12 @@ class Scale(StablehloEdit):
         info, index = sites.index.info, sites.index
         inside = [id_ for id_ in info if index.parent_of[index.block_of[id_]] is not None]
         found = [id_ for id_ in (*rates(sites), *reversed(inside)) if info[id_].scalable]
-        return [cls(id_, power) for power in (1, -1, 2) for id_ in dict.fromkeys(found)]
+        return [
+            cls(id_, power)
+            for power in (1, -1, 2)
+            for id_ in dict.fromkeys(found)
+            if scaled(sites.op(id_), power) is not None
+        ]
 
     @classmethod
     def bundles(cls, sites: StablehloSites) -> Iterable[Iterable[Self]]:
