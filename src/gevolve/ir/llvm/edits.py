@@ -28,6 +28,7 @@ from gevolve.ir.llvm.index import LlvmIndex
 from gevolve.ir.llvm.keep import Keep
 from gevolve.ir.llvm.model import Instr
 from gevolve.ir.llvm.newton import Newton
+from gevolve.ir.llvm.nowrap import NoWrap
 from gevolve.ir.llvm.omit import Omit
 from gevolve.ir.llvm.pad import Pad
 from gevolve.ir.llvm.parameters import Parameter
@@ -291,6 +292,7 @@ EDIT_KINDS = EditKinds(
             Registers,
         ),
         *(Keep, Hoist, Flatten, Pad, Align, Divisor, BlockSize, CompareBits, Parameter),
+        NoWrap,
         *(Perforate, Shorten, Omit, Nearby),
     ),
 )

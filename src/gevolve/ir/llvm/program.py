@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from gevolve.ir.edit_kind import Skipped
 from gevolve.ir.editable import EditableProgram
+from gevolve.ir.llvm import nowrap
 from gevolve.ir.llvm.arguments import names_of
 from gevolve.ir.llvm.codegen import terse
 from gevolve.ir.llvm.difference import DraftedVariant, describe_difference
@@ -85,9 +86,14 @@ class LlvmProgram(EditableProgram[LlvmSites, LlvmDraft]):
         return verify(text)
 
     def instrumented(self) -> str:
+        watched = {id_: self._index.instr[id_] for id_ in nowrap.watched(self._index)}
+
         def mark(block: str, lines: list[Instr]) -> str:
             at = next(i for i, instr in enumerate(lines) if instr.opcode != "phi")
-            texts = [instr.text for instr in lines]
+            texts = [
+                "\n".join([instr.text, *(nowrap.watch(instr) if instr.id in watched else ())])
+                for instr in lines
+            ]
             texts.insert(at, f'  call void asm sideeffect "gevolve.mark {block};", ""()')
             return "\n".join(texts)
 
@@ -99,7 +105,7 @@ class LlvmProgram(EditableProgram[LlvmSites, LlvmDraft]):
                 else self._index.text[block.id]
                 for block in function.blocks
             ]
-        )
+        ) + nowrap.watchers(watched.values())
 
     def rerounded(self, seed: int) -> str:
         def body(block: Block) -> str:

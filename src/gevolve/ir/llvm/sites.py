@@ -65,6 +65,10 @@ class LlvmSites:
         found = [name[len(start) :] for name in self._profile or () if name.startswith(start)]
         return int(found[0]) if len(found) == 1 else None
 
+    def happened(self, event: str) -> bool:
+        """Whether something that was watched while the program was profiled happened."""
+        return bool(self._profile and self._profile.get(event, 0.0))
+
     @property
     def parameters(self) -> list[tuple[str, list[int]]]:
         """The numbers that the host code offers, the first being the usual one.

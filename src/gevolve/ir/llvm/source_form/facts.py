@@ -97,6 +97,41 @@ def unsigned_division(source: SourceDraft, division: str) -> str:
     return f"take `{a} {operator} {b}` as one of numbers without signs ({source.line(at)})"
 
 
+def signed_operation(source: SourceDraft, operation: str) -> str:
+    """A sum or product of numbers without signs is one of numbers with signs, which may not wrap round."""
+    at, left, right = _operation(source, operation)
+    text = source.text[left[0] : right[1]]
+    for span in (left, right):
+        source.changes.wrap(span, "(int)(", ")")
+    return f"take `{text}` as a number with a sign, which does not wrap round ({source.line(at)})"
+
+
+def unsigned_operation(source: SourceDraft, operation: str) -> str:
+    """The operands of a sum or product with a sign are not negative: said above the statement."""
+    at, left, right = _operation(source, operation)
+    operands = [source.text[slice(*span)] for span in (left, right)]
+    names = [one for one in operands if not one.isdigit()]
+    start, _ = statement(source.code, at)
+    if source.code[at] == "-" or not all(re.fullmatch(r"[A-Za-z_]\w*", one) for one in names):
+        raise Skipped("its operands are no plain names")
+    if re.search(r"(\)|\belse)\s*$", source.code[:start]):
+        raise Skipped("the statement is no statement of a block")
+    for name in names:
+        source.changes.above(start, f"__builtin_assume({name} >= 0);")
+    return f"take {' and '.join(f'`{name}`' for name in names)} as not negative ({source.line(at)})"
+
+
+def _operation(source: SourceDraft, operation: str) -> tuple[int, Span, Span]:
+    """A sum, difference or product: where its operator is, and its operands."""
+    at, code = source.place(operation), source.code
+    if code[at] not in "+-*" or code[at + 1] in "+-=":
+        raise Skipped("it is no plain sum or product")
+    left, right = operand_before(code, at), operand_after(code, at + 1)
+    while code[at] != "*" and code[(more := trimmed(code, (right[1], len(code)))[0])] in "*/%":
+        right = (right[0], operand_after(code, more + 1)[1])
+    return at, left, right
+
+
 def power_of_two(source: SourceDraft, division: str) -> str:
     """A divisor has one bit: said before the statement that divides by it."""
     at, _, right = _division(source, division)
