@@ -14,7 +14,6 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import numpy as np
-from sklearn.svm import SVC
 
 from gevolve.device.base import Limits, Stopped
 from gevolve.device.registry import open_device
@@ -104,6 +103,8 @@ def _disagreement(workload: Any, got: dict[str, Array], case: Case) -> str:
 
 def _svm(_workload: Any, got: dict[str, Array], case: Case) -> str:
     """How a trained machine differs from scikit-learn's."""
+    from sklearn.svm import SVC  # noqa: PLC0415  (to import it takes a second, and few need it)
+
     theirs: Any = SVC(C=case.c, gamma=case.gamma, tol=EPS).fit(case.x.T, case.y)
     alpha = np.zeros(case.y.size)
     alpha[theirs.support_] = np.abs(theirs.dual_coef_[0])

@@ -1,5 +1,10 @@
-"""Runs that were never searched: stores with the variants that a test wants, judged by real workers."""
+"""Runs that were never searched: stores with the variants that a test wants, judged by real workers.
 
+Where times are exact, one evaluator serves all runs of a test file: what it knows, it would find again.
+"""
+
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -15,6 +20,28 @@ from tests.analyze import puzzle
 PUZZLE = Location(puzzle.__name__, "Puzzle")
 
 
+_open: list[Pool] = []
+
+
+@cache
+def _lasting(device: str, tolerance: float, workers: int) -> Pool:
+    _open.append(Pool(PUZZLE, device=device, workers=workers, tolerance=tolerance))
+    return _open[-1]
+
+
+def close() -> None:
+    """End all evaluators; who makes runs does so at the end of the file."""
+    _lasting.cache_clear()
+    while _open:
+        _open.pop().close()
+
+
+def _evaluator(device: str, tolerance: float, workers: int) -> AbstractContextManager[Pool]:
+    if device == "noisy":
+        return Pool(PUZZLE, device=device, workers=workers, tolerance=tolerance)
+    return nullcontext(_lasting(device, tolerance, workers))
+
+
 def make(folder: Path, *patches: str, device="puzzle", tolerance=0.0, workers=1) -> Path:
     """A run whose search asked for these patches, in one generation."""
     program = puzzle.PuzzleProgram()
@@ -27,7 +54,7 @@ def make(folder: Path, *patches: str, device="puzzle", tolerance=0.0, workers=1)
         Store.create(
             folder, sealed(msgspec.to_builtins(config), program.text), program.digest, program.text
         ) as store,
-        Pool(PUZZLE, device=device, workers=workers, tolerance=tolerance) as evaluator,
+        _evaluator(device, tolerance, workers) as evaluator,
     ):
         baseline = evaluator.prepare("search")
         store.set("bound", baseline.tolerance)

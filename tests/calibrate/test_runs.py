@@ -51,7 +51,7 @@ def on_t4(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--device",
         "sim:t4",
         "--evals",
-        "30",
+        "16",
         "--seed",
         "3",
     ]

@@ -54,23 +54,23 @@ def test_the_search_climbs_and_goes_on_where_it_was(site):
         "--json",
     ]
     settings = ("--set", "population=8", "--set", "edits=['copy', 'delete', 'operand']")
-    whole = python(site, *command, *settings, "--evals", "24", "--out", "whole")
+    whole = python(site, *command, *settings, "--evals", "16", "--out", "whole")
     assert whole.returncode == 0, whole.stderr
-    parts = python(site, *command, *settings, "--evals", "11", "--out", "parts")
+    parts = python(site, *command, *settings, "--evals", "7", "--out", "parts")
     assert parts.returncode == 0, parts.stderr
     resumed = python(
-        site, *["-m", "gevolve", "resume", "parts", "--evals", "24", "--workers", "1", "--json"]
+        site, *["-m", "gevolve", "resume", "parts", "--evals", "16", "--workers", "1", "--json"]
     )
     found, again = json.loads(whole.stdout), json.loads(resumed.stdout)
     assert found["verdicts"] == again["verdicts"]
     assert found["front"] == again["front"]
-    assert sum(found["verdicts"].values()) == 24
+    assert sum(found["verdicts"].values()) == 16
 
 
 def test_the_device_is_listed_and_judges_by_its_own_measure(site):
     listed = python(site, "-m", "gevolve", "devices").stdout
     assert re.search(r"^footprint +Runs kernels on sim", listed, re.MULTILINE), listed
-    options = "--device footprint --evals 12 --workers 1 --out sized --json"
+    options = "--device footprint --evals 6 --workers 1 --out sized --json"
     done = python(site, "-m", "gevolve", "run", SAXPY, *options.split())
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

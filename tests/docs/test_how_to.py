@@ -11,7 +11,7 @@ def test_use_from_python(tmp_path):
     shrink(tmp_path / "smooth.py")
     search, steps = blocks(DOCS / "how-to" / "use-from-python.md")
     for name, code in (("search.py", search), ("steps.py", steps)):
-        short = code.replace("evals=1000", "evals=10, workers=1").replace("evals=2000", "evals=14")
+        short = code.replace("evals=1000", "evals=6, workers=1").replace("evals=2000", "evals=8")
         short = short.replace("result.best.ratio, result.best.id", "result.best")
         (tmp_path / name).write_text(short)
         done = subprocess.run(

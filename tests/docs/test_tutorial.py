@@ -15,7 +15,7 @@ from gevolve.workload.locate import locate
 from tests.docs.pages import DOCS, save_files, shrink
 
 TUTORIAL = DOCS / "tutorial.md"
-FEWER = {"1000": "20", "5000": "24"}
+FEWER = {"1000": "18", "5000": "20"}
 """Budgets for the test in place of the printed ones; too small to find a best variant to export."""
 
 

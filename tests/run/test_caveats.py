@@ -3,6 +3,7 @@
 import io
 import json
 
+import pytest
 from rich.console import Console
 
 import gevolve
@@ -12,6 +13,7 @@ from gevolve.report.terminal import details, summary
 from gevolve.run.caveats import Caveats
 from gevolve.run.run import Run
 from gevolve.run.store import Store
+from tests.analyze import runs
 from tests.analyze.runs import edits, make
 
 CAVEATS = Caveats(
@@ -24,6 +26,12 @@ SAID = (
     "A constant is within the tolerance.",
     "Results hold for what was tried: only tried with height = 1.",
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _evaluators_are_closed():
+    yield
+    runs.close()
 
 
 def printed(view):

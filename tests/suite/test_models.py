@@ -336,21 +336,20 @@ def test_data_and_errors_need_no_jax():
 
 
 def test_without_jax_one_line_names_the_extra():
-    for name in MODELS:
-        done = python(
-            "import sys\n"
-            "class Absent:\n"
-            "    def find_spec(self, name, path=None, target=None):\n"
-            "        if name in ('jax', 'jaxlib'):\n"
-            "            raise ModuleNotFoundError(name, name=name)\n"
-            "sys.meta_path.insert(0, Absent())\n"
-            "from gevolve.workload.locate import locate, location_of\n"
-            "from gevolve.errors import MissingPackageError\n"
-            "try:\n"
-            f"    locate({name!r}).load()\n"
-            "except MissingPackageError as error:\n"
-            "    print(error)\n"
-        )
-        assert done.stdout == "models need JAX; in a checkout of gevolve: pip install './[ml]'\n", (
-            done
-        )
+    done = python(
+        "import sys\n"
+        "class Absent:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name in ('jax', 'jaxlib'):\n"
+        "            raise ModuleNotFoundError(name, name=name)\n"
+        "sys.meta_path.insert(0, Absent())\n"
+        "from gevolve.workload.locate import locate, location_of\n"
+        "from gevolve.errors import MissingPackageError\n"
+        f"for name in {list(MODELS)}:\n"
+        "    try:\n"
+        "        locate(name).load()\n"
+        "    except MissingPackageError as error:\n"
+        "        print(error)\n"
+    )
+    said = "models need JAX; in a checkout of gevolve: pip install './[ml]'"
+    assert done.stdout.splitlines() == [said] * len(MODELS), done

@@ -2,6 +2,7 @@
 
 import itertools
 import pkgutil
+from functools import cache
 
 import numpy as np
 import pytest
@@ -26,6 +27,11 @@ def name(request):
 @pytest.fixture
 def workload(name):
     return locate(name)
+
+
+@cache
+def built(name):
+    return DEVICE.build(locate(name).load().text)
 
 
 def outputs(value):
@@ -59,7 +65,7 @@ def test_the_table_names_every_workload():
 
 
 def test_agrees_with_its_reference_without_a_hazard(name, workload):
-    artefact = DEVICE.build(workload.load().text)
+    artefact = built(name)
     for case in workload.cases("search") + workload.cases("held-out"):
         assert_agrees(workload, run(workload, artefact, case)[0], case)
     got, usage = run(workload, artefact, workload.cases("search")[0], DEVICE.checks[0])
@@ -68,8 +74,8 @@ def test_agrees_with_its_reference_without_a_hazard(name, workload):
 
 
 @pytest.mark.slow
-def test_agrees_on_fresh_and_large_cases(workload):
-    artefact = DEVICE.build(workload.load().text)
+def test_agrees_on_fresh_and_large_cases(name, workload):
+    artefact = built(name)
     for case in workload.cases("fresh", 1) + workload.cases("large"):
         assert_agrees(workload, run(workload, artefact, case)[0], case)
 

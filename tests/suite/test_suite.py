@@ -5,6 +5,7 @@ import os
 import pkgutil
 import re
 import signal
+from functools import cache
 
 import numpy as np
 import pytest
@@ -35,6 +36,11 @@ def name(request):
 @pytest.fixture
 def workload(name):
     return locate(f"tuned/{name}")
+
+
+@cache
+def built(name):
+    return DEVICE.build(locate(f"tuned/{name}").load().text)
 
 
 def run(workload, artefact, case, limits=Limits()):  # noqa: B008  (frozen)
@@ -90,14 +96,14 @@ def test_reference_leaves_the_case_alone(workload):
 
 
 def test_runs_as_its_reference_says(name, workload):
-    artefact = DEVICE.build(workload.load().text)
+    artefact = built(name)
     cases = [tiny(name), *workload.cases("search"), *workload.cases("held-out")]
     for case in cases:
         assert agrees(workload, run(workload, artefact, case), workload.reference(case)), case
 
 
-def test_runs_large_as_its_reference_says(workload):
-    artefact = DEVICE.build(workload.load().text)
+def test_runs_large_as_its_reference_says(name, workload):
+    artefact = built(name)
     (case,) = workload.cases("large")
     assert agrees(workload, run(workload, artefact, case), workload.reference(case))
 

@@ -47,8 +47,9 @@ class EvaluatorConformance:
         raise NotImplementedError
 
     def judge(self, *kinds: str, name: str = "Toy", **options: Any) -> list[Evaluation]:
-        """The evaluations of some patches, in their order."""
-        with self.make(toy(name), device="toy", **options) as evaluator:
+        """The evaluations of some patches, in their order; one patch needs no second worker."""
+        workers = min(2, len(kinds))
+        with self.make(toy(name), device="toy", workers=workers, **options) as evaluator:
             for index, kind in enumerate(kinds):
                 evaluator.submit(index, Patch.parse(kind))
             results: dict[Any, Evaluation] = dict(evaluator.results())
@@ -72,7 +73,7 @@ class EvaluatorConformance:
         assert held_out.program == search.program
 
     def test_the_empty_patch_is_the_baseline(self) -> None:
-        with self.make(toy(), device="toy") as evaluator:
+        with self.make(toy(), device="toy", workers=1) as evaluator:
             baseline = evaluator.prepare().evaluation
             evaluator.submit("empty", Patch())
             [(_, evaluation)] = evaluator.results()
@@ -117,11 +118,11 @@ class EvaluatorConformance:
     def test_errors_keep_their_kind(self) -> None:
         with (
             pytest.raises(CompileError, match="expected expression\n"),
-            self.make(toy("BadProgram"), device="toy") as evaluator,
+            self.make(toy("BadProgram"), device="toy", workers=1) as evaluator,
         ):
             evaluator.prepare()
         with (
-            self.make(toy(), device="abacus") as evaluator,
+            self.make(toy(), device="abacus", workers=1) as evaluator,
             pytest.raises(DeviceError, match="abacus"),
         ):
             evaluator.prepare()
@@ -207,7 +208,7 @@ class EvaluatorConformance:
 
     @pytest.mark.parametrize("name", ["Chance", "Reused"])
     def test_devices_of_chance_are_timed_alternately(self, name: str) -> None:
-        with self.make(toy(name), device="toy") as evaluator:
+        with self.make(toy(name), device="toy", workers=1) as evaluator:
             assert evaluator.prepare().evaluation.time == 1.0
             assert not evaluator.prepare().deterministic
             evaluator.submit(0, patch("right", 100))
@@ -221,7 +222,7 @@ class EvaluatorConformance:
         told = Evaluation(verdict=Verdict.OK, time=1.5, error=0.0, artefact=fresh.artefact)
         [known] = self.judge("right 4 #1", name=name, known=[("search", told)])
         assert known.time == 1.5
-        with self.make(toy(name), device="toy", known=[("held-out", told)]) as evaluator:
+        with self.make(toy(name), device="toy", workers=1, known=[("held-out", told)]) as evaluator:
             evaluator.submit(0, patch("right", 4), "held-out")
             [(_, again)] = evaluator.results()
         assert again.time is not None
@@ -261,7 +262,7 @@ class EvaluatorConformance:
     # --- use
 
     def test_more_may_be_submitted_between_results(self) -> None:
-        with self.make(toy(), device="toy") as evaluator:
+        with self.make(toy(), device="toy", workers=1) as evaluator:
             evaluator.submit(0, patch("right", 0))
             seen: list[int] = []
             for key, _ in evaluator.results():
@@ -279,7 +280,7 @@ class EvaluatorConformance:
             assert {key for key, _ in evaluator.results()} == {"a", 1, ("b", 2), None}
 
     def test_closed_is_closed(self) -> None:
-        evaluator = self.make(toy(), device="toy")
+        evaluator = self.make(toy(), device="toy", workers=1)
         evaluator.submit(0, patch("sleeps"))
         evaluator.close()
         evaluator.close()

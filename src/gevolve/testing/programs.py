@@ -13,7 +13,6 @@ Edit kinds of installed packages are drawn as well, so the suite also tests thos
 """
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -29,6 +28,7 @@ class ProgramConformance:
     __test__ = False
     proposals: ClassVar[int] = 6
     """How many edits of each kind are tried."""
+    _loaded: ClassVar[Program]
 
     def __init_subclass__(cls) -> None:
         """Let pytest collect subclasses, unless one says `__test__ = False` as this class does."""
@@ -42,9 +42,13 @@ class ProgramConformance:
         """The program that `load` gave, from its text."""
         raise NotImplementedError
 
-    @cached_property
+    @property
     def program(self) -> Program:
-        return self.load()
+        """One program for all tests of a class: nothing may change it, and a test says so."""
+        cls = type(self)
+        if "_loaded" not in cls.__dict__:
+            cls._loaded = self.load()
+        return cls._loaded
 
     def test_loading_twice_gives_one_digest(self) -> None:
         again = self.load()

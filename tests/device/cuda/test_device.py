@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,11 @@ from tests.device.cuda.double import ANYWHERE, FROM_A_KERNEL, OF_CALL, CUstream,
 from tests.device.launches import CHECKS
 
 FIXTURES = sorted((Path(__file__).parents[1] / "fixtures").iterdir())
-SAXPY = device_checks.artefact_of(Cuda())
+
+
+@cache
+def saxpy():
+    return device_checks.artefact_of(Cuda())
 
 
 def one_line(error):
@@ -27,8 +32,9 @@ def one_line(error):
     return text
 
 
-def work(device, artefact=SAXPY, *, close=False):
+def work(device, artefact=None, *, close=False):
     """One run of a workload that uses all there is."""
+    artefact = artefact or saxpy()
     device.prepare(artefact, ("saxpy", "counts"))
     gpu = device.open(artefact, Limits())
     there = device_checks.saxpy(gpu)
@@ -42,12 +48,51 @@ def work(device, artefact=SAXPY, *, close=False):
         device.close()
 
 
-def calls_of_a_run():
+CALLS = [
+    "cuInit",
+    "cuDriverGetVersion",
+    "cuDeviceGetCount",
+    "cuDeviceGet",
+    "cuDeviceGetName",
+    "cuDeviceGetAttribute",
+    "cuDevicePrimaryCtxRetain",
+    "cuCtxSetCurrent",
+    "cuMemAlloc",
+    "cuStreamCreate",
+    "cuModuleLoadDataEx",
+    "cuModuleGetFunction",
+    "cuFuncGetAttribute",
+    "cuModuleGetGlobal",
+    "cuMemcpyDtoH",
+    "cuMemsetD8",
+    "cuMemsetD32",
+    "cuMemcpyHtoD",
+    "cuEventCreate",
+    "cuStreamBeginCapture",
+    "cuEventRecordWithFlags",
+    "cuLaunchKernel",
+    "cuStreamEndCapture",
+    "cuGraphInstantiate",
+    "cuGraphDestroy",
+    "cuGraphLaunch",
+    "cuStreamSynchronize",
+    "cuGraphExecDestroy",
+    "cuEventElapsedTime",
+    "cuFuncSetAttribute",
+    "cuMemFree",
+    "cuEventDestroy",
+    "cuModuleUnload",
+    "cuStreamDestroy",
+    "cuDevicePrimaryCtxRelease",
+]
+
+
+def test_these_are_the_calls_of_a_run():
     double = Double()
     device = Cuda("0", double)
     work(device)
     device.close()
-    return list(dict.fromkeys(double.calls))
+    assert list(dict.fromkeys(double.calls)) == CALLS
 
 
 # --- a run -----------------------------------------------------------------------------------------
@@ -76,7 +121,7 @@ def test_building_touches_no_driver():
 def test_the_l2_cache_is_flushed_before_anything_is_uploaded():
     double = Double(l2=3 << 20)
     device = Cuda("0", double)
-    gpu = device.open(SAXPY, Limits())
+    gpu = device.open(saxpy(), Limits())
     assert double.calls[-1] == "cuMemsetD8"
     device_checks.saxpy(gpu)
     assert double.calls.count("cuMemsetD8") == 1
@@ -87,7 +132,7 @@ def test_the_l2_cache_is_flushed_before_anything_is_uploaded():
 def test_launches_run_as_one_graph_when_the_host_wants_to_see_something():
     double = Double()
     device = Cuda("0", double)
-    gpu = device.open(SAXPY, Limits())
+    gpu = device.open(saxpy(), Limits())
     x = gpu.array(np.ones(8, np.float32))
     began = len(double.calls)
     for _ in range(2):
@@ -150,7 +195,7 @@ def test_variables_have_their_first_values_in_every_run_and_the_module_is_loaded
     double = Double()
     device = Cuda("0", double)
     for _ in range(3):
-        gpu = device.open(SAXPY, Limits())
+        gpu = device.open(saxpy(), Limits())
         visits = gpu.symbol("visits", np.int32)
         assert visits.get().tolist() == [7]
         visits.set(np.array([8], np.int32))
@@ -163,7 +208,7 @@ def test_variables_have_their_first_values_in_every_run_and_the_module_is_loaded
 def test_only_launches_take_time():
     double = Double()
     device = Cuda("0", double)
-    gpu = device.open(SAXPY, Limits())
+    gpu = device.open(saxpy(), Limits())
     x = gpu.array(np.ones(4096, np.float32))
     double._clock += 1e9  # copies and host code
     gpu.launch("saxpy", 32, 128, 1.0, x, x, 4096)
@@ -200,12 +245,12 @@ def test_a_variant_and_the_unedited_program_stay_loaded():
 def test_what_a_failed_run_left_open_is_closed_when_the_next_begins():
     double = Double()
     device = Cuda("0", double)
-    device.prepare(SAXPY, ())
+    device.prepare(saxpy(), ())
     for _ in range(3):
-        gpu = device.open(SAXPY, Limits())
+        gpu = device.open(saxpy(), Limits())
         gpu.launch("counts", 1, 8, gpu.empty(1 << 10))
     assert len(double._blocks) == 4
-    device.prepare(SAXPY.replace(b"visits", b"visitor"), ())
+    device.prepare(saxpy().replace(b"visits", b"visitor"), ())
     assert len(double._blocks) == 1
     device.close()
     assert double.leaks() == []
@@ -213,7 +258,7 @@ def test_what_a_failed_run_left_open_is_closed_when_the_next_begins():
 
 def test_resources_are_told():
     device = Cuda("0", Double(sm=80))
-    found = device.resources(SAXPY)
+    found = device.resources(saxpy())
     assert set(found) >= {"saxpy", "reversed", "last_of"}
     assert found["saxpy"].registers > 0
     device.close()
@@ -221,14 +266,14 @@ def test_resources_are_told():
 
 def test_resources_are_told_where_no_ptxas_knows_the_gpu():
     device = Cuda("0", Double(sm=999))
-    assert device.resources(SAXPY)["saxpy"].registers == 32
+    assert device.resources(saxpy())["saxpy"].registers == 32
     device.close()
 
 
 # --- failures --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("call", calls_of_a_run())
+@pytest.mark.parametrize("call", CALLS)
 def test_every_error_of_every_call_is_one_line_and_leaves_nothing(call):
     for error in dict.fromkeys((*ANYWHERE, *OF_CALL.get(call, ()))):
         double = Double()
@@ -269,7 +314,7 @@ def test_a_kernels_fault_ends_the_process(error):
 def test_out_of_memory():
     double = Double(memory=16 << 20)
     device = Cuda("0", double)
-    gpu = device.open(SAXPY, Limits())
+    gpu = device.open(saxpy(), Limits())
     with pytest.raises(
         Stopped, match="the GPU has 12 of 16 MB free; make the cases smaller"
     ) as raised:
@@ -279,13 +324,13 @@ def test_out_of_memory():
     gpu.close()
     device.close()
     with pytest.raises(DeviceError, match="cuda:0: cuMemAlloc: the GPU has too little free memory"):
-        Cuda("0", Double(memory=1 << 20)).prepare(SAXPY, ())
+        Cuda("0", Double(memory=1 << 20)).prepare(saxpy(), ())
 
 
 def test_out_of_resources():
     double = Double()
     device = Cuda("0", double)
-    gpu = device.open(SAXPY, Limits())
+    gpu = device.open(saxpy(), Limits())
     double.inject("cuLaunchKernel", "LAUNCH_OUT_OF_RESOURCES")
     with pytest.raises(Stopped, match="more registers than the GPU has; make it smaller") as raised:
         device_checks.saxpy(gpu)
@@ -305,11 +350,11 @@ def test_the_drivers_own_words_are_told():
 
 def test_a_kernel_for_a_newer_gpu():
     work(Cuda("0", Double(sm=60)))  # it uses nothing that sm_60 has not
-    newer = SAXPY.replace(b"bar.sync", b"match.any.sync.b32 %r1, %r1, -1; bar.sync")
+    newer = saxpy().replace(b"bar.sync", b"match.any.sync.b32 %r1, %r1, -1; bar.sync")
     refused = r"built for sm_70, and .* is sm_60; .*refused: .*INVALID_PTX.*arch=sm_60'"
     with pytest.raises(UnsupportedError, match=refused):
         Cuda("0", Double(sm=60)).prepare(newer, ())
-    only = SAXPY.replace(b".target sm_70", b".target sm_90a").replace(b"add.", b"plus.")
+    only = saxpy().replace(b".target sm_70", b".target sm_90a").replace(b"add.", b"plus.")
     with pytest.raises(UnsupportedError, match=r"built for sm_90a, and .* is sm_100"):
         Cuda("0", Double(sm=100)).prepare(only, ())
 
@@ -318,11 +363,11 @@ def test_an_old_driver():
     with pytest.raises(
         DeviceError, match=r"supports CUDA 11.4, .* is for 12.8; update the driver, or pip"
     ):
-        Cuda("0", Double(version=11040)).prepare(SAXPY, ())
+        Cuda("0", Double(version=11040)).prepare(saxpy(), ())
     double = Double()
     double.inject("cuInit", "SYSTEM_DRIVER_MISMATCH")
     with pytest.raises(DeviceError, match="differ in version; reboot"):
-        Cuda("0", double).prepare(SAXPY, ())
+        Cuda("0", double).prepare(saxpy(), ())
 
 
 class Older:
@@ -344,9 +389,9 @@ def test_a_driver_without_a_function():
 
 def test_no_such_gpu():
     with pytest.raises(DeviceError, match="no GPU cuda:2; there is cuda:0 to cuda:1"):
-        Cuda("2", Double(gpus=2)).prepare(SAXPY, ())
+        Cuda("2", Double(gpus=2)).prepare(saxpy(), ())
     with pytest.raises(DeviceError, match=r"there is no GPU .* see `nvidia-smi`"):
-        Cuda("0", Double(gpus=0)).prepare(SAXPY, ())
+        Cuda("0", Double(gpus=0)).prepare(saxpy(), ())
     for model in ("x", "-1", "0x1", "1.5"):
         with pytest.raises(DeviceError, match="give cuda:0"):
             open_device(f"cuda:{model}")
@@ -357,7 +402,7 @@ def test_no_such_gpu():
 def test_no_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "cuda.bindings", None)
     with pytest.raises(DeviceError, match=r"pip install '\./\[cuda\]'"):
-        Cuda("0").prepare(SAXPY, ())
+        Cuda("0").prepare(saxpy(), ())
 
 
 def has_bindings():
@@ -368,7 +413,7 @@ def has_bindings():
 @pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="there is an NVIDIA driver")
 def test_no_driver():
     for ask in (
-        lambda: Cuda("0").prepare(SAXPY, ()),
+        lambda: Cuda("0").prepare(saxpy(), ()),
         query.gpus,
         lambda: worker_devices("cuda:all"),
     ):
@@ -383,11 +428,11 @@ def test_no_driver():
 
 def test_a_fork_does_not_inherit_the_driver():
     device = Cuda("0", Double())
-    device.prepare(SAXPY, ())
+    device.prepare(saxpy(), ())
     child = os.fork()
     if not child:
         try:
-            device.open(SAXPY, Limits())
+            device.open(saxpy(), Limits())
         except DeviceError as error:
             os._exit(0 if "does not survive a fork" in str(error) else 1)
         os._exit(2)

@@ -1,23 +1,9 @@
 """StableHLO programs that abort XLA, never end, ask for too much, or give what no one asked for.
 
 Each maker takes a number and gives another program for each. All take and give four floats, like
-`HONEST`, except `other_shape`. What each does was seen with jaxlib 0.10.2 on the CPU:
-``python hostile.py [MAKER …]`` shows it, each in a process of its own.
+`HONEST`, except `other_shape`. What each does was seen with jaxlib 0.10.2 on the CPU; the verdict that
+the evaluator gives to each says that it still does (`tests/evaluate/test_model_verdicts.py`).
 """
-
-import json
-import os
-import resource
-import select
-import signal
-import sys
-import time
-
-import numpy as np
-
-from gevolve.device.base import Limits, Stopped
-from gevolve.device.xla import Xla
-from gevolve.errors import SourceError
 
 HONEST = """module @honest {
   func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -277,54 +263,3 @@ def programs(count):
         name = names[number % len(names)]
         function, ending = MAKERS[name]
         yield name, function(number // len(names)), ending
-
-
-def ending_of(name, number=0):
-    """How a program ends in a fork of this process, which must have no JAX backend."""
-    ours, theirs = os.pipe()
-    child = os.fork()
-    if not child:
-        os.dup2(theirs, 1)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # XLA's own last words
-        os.close(theirs)
-        _show(name, number)
-        os._exit(0)
-    os.close(theirs)
-    # That something never ends cannot be seen; it is enough that it does not end soon.
-    until = time.monotonic() + (4 if MAKERS[name][1] == "hang" else 60)
-    said = b""
-    while (left := until - time.monotonic()) > 0 and select.select([ours], [], [], left)[0]:
-        piece = os.read(ours, 4096)
-        if not piece:
-            break
-        said += piece
-    os.close(ours)
-    os.kill(child, signal.SIGKILL)
-    status = os.waitpid(child, 0)[1]
-    if os.WIFEXITED(status):
-        return said.decode().splitlines()[-1]
-    return "hang" if os.WTERMSIG(status) == signal.SIGKILL else "abort"
-
-
-def _show(name, number):
-    """Build, compile and run one program here; print how that ended, if it does."""
-    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    device = Xla("cpu")
-    artefact = device.build(MAKERS[name][0](number))
-    try:
-        device.prepare(artefact, ())
-        device.fingerprint(artefact)
-        # Limits that let XLA itself find that there is not so much memory.
-        (result,) = device.open(artefact, Limits(memory=1 << 62))(np.arange(4, dtype=np.float32))
-        print("shape" if result.shape != (4,) else "nan" if np.isnan(result).any() else "fine")
-    except SourceError as error:
-        print(error, "compile", sep="\n")
-    except Stopped as stopped:
-        print(stopped, stopped.verdict, sep="\n")
-    sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    Xla("cpu").build(HONEST)  # imports JAX, once for all
-    print(json.dumps({name: ending_of(name) for name in sys.argv[1:] or MAKERS}))

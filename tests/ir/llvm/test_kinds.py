@@ -11,14 +11,17 @@ from hypothesis import strategies as st
 from gevolve.evaluate.pool import Pool
 from gevolve.ir.llvm import load
 from gevolve.ir.llvm.codegen import to_ptx
+from gevolve.ir.llvm.edits import EDIT_KINDS
 from gevolve.patch import Patch
 from gevolve.workload.locate import locate
 
 NAMES = ("papers/hotspot", "papers/backprop", "papers/transpose", "papers/srad")
-PROGRAMS = {name: locate(name).load() for name in NAMES}
-KINDS = [
-    kind for kind in PROGRAMS[NAMES[0]].kinds if kind not in ("copy", "move", "replace", "swap")
-]
+KINDS = [kind for kind in EDIT_KINDS if kind not in ("copy", "move", "replace", "swap")]
+
+
+@cache
+def program_of(name):
+    return locate(name).load()
 
 
 @cache  # what is worth trying is found once for a program and a profile
@@ -35,7 +38,7 @@ def profile_of(program):
     st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 99)), max_size=12),
 )
 def test_any_sequence_of_edits_is_valid(name, drawn):
-    program = PROGRAMS[name]
+    program = program_of(name)
     profile = profile_of(program)
     edits = [program.propose(kind, np.random.default_rng(seed), profile) for kind, seed in drawn]
     patch = Patch(tuple(edit for edit in edits if edit is not None))

@@ -1,6 +1,7 @@
 """Edits and repair keep any kernel valid, and a patch means the same everywhere."""
 
 import dataclasses
+import os
 import random
 import re
 import subprocess
@@ -32,6 +33,9 @@ SOURCES = sorted(
     ]
 )
 SMALL = SUITE / "hotspot.cu"
+
+MANY = 14 if os.environ.get("GEVOLVE_EXPLORE") else 5
+"""How many edits of each kind are proposed for every small program."""
 
 program_of = cache(load)
 seeds = st.integers(0, 2**32 - 1)
@@ -71,7 +75,7 @@ def test_proposed_edits_verify(path):
     """At least 99 % of proposed edits, of each kind, give a module that LLVM verifies."""
     program = program_of(path)
     rng = np.random.default_rng(7)
-    tries = 14 if program.size < 1000 else 4
+    tries = MANY if program.size < 1000 else max(2, MANY // 3)
     rejected = []
     made = 0
     for kind in program.kinds:

@@ -1,5 +1,7 @@
 """What kinds want tried before anything random: valid on real kernels, and as plain as it looks."""
 
+from functools import cache
+
 import pytest
 
 from gevolve.ir.llvm.addresses import address_text, roots
@@ -15,15 +17,29 @@ from gevolve.workload.locate import locate
 NAMES = [*TUNED, *(name for name in PAPERS if not name.startswith("papers/svm-"))]
 
 
+@cache
+def loaded(name):
+    return locate(name).load()
+
+
 @pytest.fixture(scope="module", params=NAMES)
 def program(request):
-    return locate(request.param).load()
+    return loaded(request.param)
+
+
+def some(patches):
+    """The first three of every kind, and others at even distances: to verify all takes minutes."""
+    of_a_kind = {}
+    for patch in patches:
+        of_a_kind.setdefault(patch[0].kind, []).append(patch)
+    first = [patch for alike in of_a_kind.values() for patch in alike[:3]]
+    return dict.fromkeys([*first, *patches[:: max(1, len(patches) // 24)]])
 
 
 def test_every_edit_is_valid_and_applies(program):
     patches = program.sweep(program.kinds, None)
     assert patches
-    for patch in [*patches[:8], *patches[8::5]]:  # to verify all of all programs takes minutes
+    for patch in some(patches):
         assert Patch.parse(str(patch)) == patch
         variant = program.apply(patch)
         assert not variant.skipped, patch
@@ -43,7 +59,7 @@ def test_a_sweep_is_of_the_kinds_asked_for(program):
 
 
 def test_the_hottest_comes_first():
-    program = locate("papers/hotspot").load()
+    program = loaded("papers/hotspot")
     cold = program.sweep(["delete"], None)
     hot = program.sweep(["delete"], {cold_block(program, cold[-1]): 100.0, "b0": 1.0})
     assert hot[0] == cold[-1]
@@ -55,14 +71,14 @@ def cold_block(program, patch):
 
 def test_doubles_that_slipped_in_are_gone():
     """Constants without an f make hotspot compute in doubles; one edit takes them all out."""
-    program = locate("papers/hotspot").load()
+    program = loaded("papers/hotspot")
     assert "f64" in to_ptx(program.text)
     first = next(patch for patch in program.sweep(["float"], None))
     assert "f64" not in to_ptx(program.apply(first).text)
 
 
 def test_a_read_only_load_is_one():
-    program = locate("papers/kmeans").load()
+    program = loaded("papers/kmeans")
     assert "ld.global.nc" not in to_ptx(program.text)
     bundle = program.sweep(["invariant"], None)[0]
     assert "ld.global.nc" in to_ptx(program.apply(bundle).text)
@@ -70,7 +86,7 @@ def test_a_read_only_load_is_one():
 
 def test_a_shared_array_is_not_read_only():
     """Blocks write it, so a read-only load of it is a wasted evaluation."""
-    program = locate("papers/hotspot").load()
+    program = loaded("papers/hotspot")
     swept = [edit.args[0] for patch in program.sweep(["invariant"], None) for edit in patch]
     assert swept
     assert not any("addrspace(3)" in str(program._index.instr[load]) for load in swept)
@@ -79,7 +95,7 @@ def test_a_shared_array_is_not_read_only():
 
 
 def test_a_loop_that_cannot_be_unrolled_is_no_news(capfd):
-    program = locate("papers/pathfinder").load()
+    program = loaded("papers/pathfinder")
     for patch in program.sweep(["unroll"], None):
         if patch[0].args[-1] in ("full", "8"):
             to_ptx(program.apply(patch).text)
@@ -95,13 +111,13 @@ def test_a_loop_that_cannot_be_unrolled_is_no_news(capfd):
     ],
 )
 def test_the_assembler_hears_of_it(edit, has):
-    program = locate("papers/hotspot").load()
+    program = loaded("papers/hotspot")
     assert has not in to_ptx(program.text)
     assert has in to_ptx(program.apply(Patch.parse(f"{edit} #1")).text)
 
 
 def test_every_kind_sweeps_somewhere():
-    programs = [locate(f"papers/{name}").load() for name in ("hotspot", "lavamd", "srad")]
+    programs = [loaded(f"papers/{name}") for name in ("hotspot", "lavamd", "srad")]
     swept: set[str] = set()
     for one in programs:
         sizes = {f"{function.name} ntid.x=256": 1.0 for function in one._index.functions}
@@ -113,7 +129,7 @@ def test_every_kind_sweeps_somewhere():
 
 def test_loops_of_few_steps_are_not_perforated():
     """That would only tell the compiler how long the loop runs on these cases."""
-    program = locate("papers/nbody").load()
+    program = loaded("papers/nbody")
     loop = program._index.block_of["i145"]
     for steps, found in ((3, {"2"}), (6, {"2", "4"}), (100, {"2", "4", "8"})):
         profile = dict.fromkeys(program._index.body, 1.0) | {loop: float(steps)}
