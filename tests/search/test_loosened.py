@@ -39,7 +39,7 @@ def test_what_saves_most_for_its_error_is_added_to_the_best_exact_variant(judged
     best = "unroll i1 4 #1; hoist i2 loop #1"
     found = texts(judged)
     assert found[0] == f"{best}; omit i3 0 term #1"  # the fastest of all, on top of the best
-    # No two of one place, and no more error than may be lost: then half as many.
+    # No two of one place, and no more error than may well be lost: then half as many.
     assert found[1] == f"{best}; omit i3 1 term #1; shorten i4 8 scaled #1"
     assert found[2] == f"{best}; omit i3 1 term #1"
     assert not any("i7" in text for text in found)  # it saves nothing

@@ -10,6 +10,8 @@ from gevolve.patch import Edit, Patch
 from gevolve.search.individual import Individual
 from gevolve.search.joining import joined, price
 
+MARGIN = 0.7
+"""What is joined may lose no more than this part, if errors add up: on other cases they are larger at times."""
 PART = 4
 """One in so many places of a generation is for these, beside the others."""
 
@@ -60,7 +62,7 @@ def _costs(
 
 def _fitting(bets: list[Edit], costs: dict[Edit, tuple[float, float]], bound: float) -> list[Edit]:
     """Those that may all be added if errors add up, one for each place."""
-    left, places, found = bound, set[tuple[str, ...]](), list[Edit]()
+    left, places, found = MARGIN * bound, set[tuple[str, ...]](), list[Edit]()
     for edit in bets:
         if costs[edit][1] <= left and edit.args[:1] not in places:
             found.append(edit)
