@@ -8,7 +8,7 @@ from gevolve.ir.llvm.addresses import address_text, roots
 from gevolve.ir.llvm.codegen import to_ptx
 from gevolve.ir.llvm.draft import LlvmDraft
 from gevolve.ir.llvm.edits import EDIT_KINDS
-from gevolve.ir.llvm.omit import _saved
+from gevolve.ir.llvm.omit import saved as saved_by
 from gevolve.ir.llvm.recurrence import head_of, sums
 from gevolve.patch import Patch
 from gevolve.suite import PAPERS, TUNED
@@ -151,7 +151,8 @@ def test_what_saves_most_is_left_out_first_and_no_term_of_a_loops_own_sum():
     program = locate("papers/nbody").load()
     swept = [patch[0] for patch in program.sweep(["omit"], None)]
     index, draft = program._index, LlvmDraft(program._index)
-    saved = [_saved(program.sites(None), index.instr[e.args[0]], int(e.args[1])) for e in swept]
+    uses = [[(index.instr[edit.args[0]], int(edit.args[1]))] for edit in swept]
+    saved = [saved_by(program.sites(None), one) for one in uses]
     assert saved == sorted(saved, reverse=True)
     assert saved[0] > 4 * saved[-1]
     own = {add.id for one in sums(draft, "i145", head_of(draft, "i145")) for add, _ in one.terms}

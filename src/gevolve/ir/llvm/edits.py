@@ -29,7 +29,7 @@ from gevolve.ir.llvm.keep import Keep
 from gevolve.ir.llvm.model import Instr
 from gevolve.ir.llvm.newton import Newton
 from gevolve.ir.llvm.nowrap import NoWrap
-from gevolve.ir.llvm.omit import Omit
+from gevolve.ir.llvm.omit import Ignore, Omit
 from gevolve.ir.llvm.pad import Pad
 from gevolve.ir.llvm.parameters import Parameter
 from gevolve.ir.llvm.perforate import Perforate
@@ -293,7 +293,7 @@ EDIT_KINDS = EditKinds(
         ),
         *(Keep, Hoist, Flatten, Pad, Align, Divisor, BlockSize, CompareBits, Parameter),
         NoWrap,
-        *(Perforate, Shorten, Omit, Nearby),
+        *(Perforate, Shorten, Omit, Ignore, Nearby),
     ),
 )
 """All edit kinds of kernels, in the order in which the search draws them."""
