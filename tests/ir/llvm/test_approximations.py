@@ -10,6 +10,7 @@ import gevolve
 from gevolve.evaluate.pool import Pool
 from gevolve.patch import Patch
 from gevolve.run.store import Store
+from gevolve.search import Settings
 
 TOLERANCE = 0.01
 
@@ -99,7 +100,7 @@ def test_an_element_stands_for_its_neighbour(pool):
 def test_none_is_drawn_without_a_tolerance():
     kinds = {"perforate", "shorten", "omit", "ignore", "nearby"}
     assert set(program().loose_kinds) == kinds
-    settings = gevolve.search.Settings(rounding=1e-6)
+    settings = Settings(rounding=1e-6)
     drawn = settings.drawn_kinds(program().kinds, program().paper_kinds, program().loose_kinds)
     assert kinds.isdisjoint(drawn)
 
