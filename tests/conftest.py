@@ -30,7 +30,11 @@ if process := os.environ.get("PYTEST_XDIST_WORKER"):
     os.sched_setaffinity(0, {cores[int(process.removeprefix("gw")) % len(cores)]})
 
 
+LONGEST = "test_ray_faults.py"
+"""It takes minutes, most of which it waits: others fill the time if it begins at once."""
+
+
 def pytest_collection_modifyitems(items):
     """Files with slow tests come first: none of them is left when all the others are done."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    items.sort(key=lambda item: (item.path.name != LONGEST, item.path not in slow))

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 import gevolve
 from gevolve.patch import Patch
 from gevolve.report.terminal import struck
@@ -13,6 +15,12 @@ from tests.run.overfit import Honest, Narrow, Outgrown, Overfit
 def search(folder, workload=None, **options):
     options = {"evals": 48, "population": 8, "seed": 1, "workers": 1} | options
     return gevolve.optimize(workload or Overfit(), out=folder, **options)
+
+
+@pytest.fixture(scope="module")
+def by_two(tmp_path_factory):
+    """A search by two workers."""
+    return search(tmp_path_factory.mktemp("unseen") / "two", workers=2)
 
 
 def contents(folder):
@@ -30,8 +38,8 @@ def contents(folder):
         )
 
 
-def test_an_overfitted_lineage_is_struck_and_an_honest_gain_is_found(tmp_path):
-    result = search(tmp_path / "run", workers=2)
+def test_an_overfitted_lineage_is_struck_and_an_honest_gain_is_found(by_two):
+    result = by_two
     assert result.best is not None
     assert "crib" not in result.best.patch
     assert result.struck.failed > 0
@@ -42,7 +50,7 @@ def test_an_overfitted_lineage_is_struck_and_an_honest_gain_is_found(tmp_path):
     assert "wrong on unseen cases" in said
     assert "case " in said
     assert json.loads(result.json())["struck"]["failed"] == result.struck.failed
-    with Run.open(tmp_path / "run") as run:
+    with Run.open(result.folder) as run:
         state = run.store.last_generation().state
     kept, gone = (
         [set(Patch.parse(text)) for text in state[key]] for key in ("population", "struck")
@@ -85,10 +93,9 @@ def _struck(folder):
         return run.store.last_generation().state["struck"]
 
 
-def test_with_any_number_of_workers_and_after_an_interruption_it_is_the_same_run(tmp_path):
+def test_with_any_number_of_workers_and_after_an_interruption_it_is_the_same_run(by_two, tmp_path):
     search(tmp_path / "one")
-    search(tmp_path / "two", workers=2)
-    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    assert contents(tmp_path / "one") == contents(by_two.folder)
     search(tmp_path / "parts", evals=21)
     gevolve.resume(tmp_path / "parts", evals=48)
     one, parts = contents(tmp_path / "one"), contents(tmp_path / "parts")
