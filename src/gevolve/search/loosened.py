@@ -22,11 +22,11 @@ def loosened(alive: Collection[Individual], bound: float, luck: float) -> Iterat
     `bound` is the error that may be lost; errors that differ by less than `luck` may come in any order.
     """
     exact = [one for one in alive if one.error == 0]
-    best = min(exact, key=_order).patch
+    best = _fastest(exact).patch
     harmless = frozenset(edit for one in exact for edit in one.patch)
     costs = _costs(alive, harmless)
     bets = sorted(costs, key=lambda edit: (price(*costs[edit], luck), str(edit)))
-    fastest = min(alive, key=_order)
+    fastest = _fastest(alive)
     lossy = Patch(tuple(edit for edit in fastest.patch if edit not in harmless))
     if lossy.edits:
         yield joined(best, lossy)
@@ -39,8 +39,11 @@ def loosened(alive: Collection[Individual], bound: float, luck: float) -> Iterat
     yield from (joined(base, Patch((edit,))) for edit in bets if edit not in base.edits)
 
 
-def _order(one: Individual) -> tuple[float, int, str]:
-    return one.time, len(one.patch), str(one.patch)
+def _fastest(individuals: Collection[Individual]) -> Individual:
+    """The fastest, and of equals the one with the shortest patch."""
+    least = min(one.time for one in individuals)
+    equals = (one for one in individuals if one.time == least)
+    return min(equals, key=lambda one: (len(one.patch), str(one.patch)))
 
 
 def _costs(
