@@ -95,6 +95,10 @@ class Nearby(Forward):
     def describe(self, show: Show) -> str:
         return f"take the value of {show(self.earlier)}, an element nearby, for {show(self.load)}"
 
+    def rewrite(self, source: SourceDraft) -> str:
+        del source  # the form of what it is derived from says that both are one element
+        raise Skipped("it has no form in the source")
+
 
 @dataclass(frozen=True)
 class SyncWarp(LlvmEdit):
