@@ -69,26 +69,27 @@ class Nearby(Forward):
     @classmethod
     def sweep(cls, sites: LlvmSites) -> Iterable[Self]:
         """The elements that were loaded or stored last before, of the same array."""
-        index, draft = sites.index, LlvmDraft(sites.index)
-        accesses = [instr for instr in index.instr.values() if _moves_number(instr)]
-        places = {one.id: one.operands[-1].value for one in accesses}
-        arrays = {id_: roots(index.instr.get, place) for id_, place in places.items()}
-        texts = {id_: address_text(index.instr.get, place) for id_, place in places.items()}
+        get, draft = sites.index.instr.get, LlvmDraft(sites.index)
+        arrays: dict[tuple[str, frozenset[str]], list[str]] = {}
+        array_of: dict[str, list[str]] = {}
+        texts: dict[str, str] = {}
+        for one in filter(_moves_number, sites.index.instr.values()):
+            place = one.operands[-1].value
+            texts[one.id] = address_text(get, place)
+            key = value_type(one), frozenset(roots(get, place))
+            array_of[one.id] = arrays.setdefault(key, [])
+            array_of[one.id].append(one.id)
         nearest: list[list[Self]] = []
         for load in sites.hottest(lambda instr: is_load(instr) and _moves_number(instr)):
             here = draft.position(load.id)
             others = [
-                other.id
-                for other in accesses
-                if value_type(other) == load.type
-                and arrays[other.id] == arrays[load.id]
-                and texts[other.id] != texts[load.id]
-                and draft.available(other.id, *here)
+                other
+                for other in array_of[load.id]
+                if texts[other] != texts[load.id] and draft.available(other, *here)
             ]
-            others.sort(key=lambda id_: draft.block_of(id_) != here[0])  # the later, the nearer
-            same = [id_ for id_ in others if draft.block_of(id_) == here[0]]
-            chosen = [*reversed(same), *[id_ for id_ in others if id_ not in same]][:NEIGHBOURS]
-            nearest.append([cls(load.id, other) for other in chosen])
+            same = [other for other in others if draft.block_of(other) == here[0]]
+            above = [other for other in others if other not in same]
+            nearest.append([cls(load.id, other) for other in [*same[::-1], *above][:NEIGHBOURS]])
         turns = (one for turn in zip_longest(*nearest) for one in turn)
         return (one for one in turns if one is not None)
 
