@@ -1,5 +1,11 @@
-"""The command line as people use it: real runs, real mistakes."""
+"""The command line as people use it: real runs, real mistakes.
 
+Commands that do all their work in this process are called in it; what is about processes (their output,
+their end, being killed) is run in one of its own, and so is each command once at least.
+"""
+
+import contextlib
+import io
 import json
 import os
 import shutil
@@ -10,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from gevolve.cli import main
 from gevolve.errors import StoreError
 from gevolve.run.store import Store
 from gevolve.workload.locate import locate
@@ -70,18 +77,36 @@ def ended(tmp_path_factory):
     return folder
 
 
-def gevolve(*args, cwd, check=True, **options):
-    done = subprocess.run(
-        [sys.executable, "-m", "gevolve", *map(str, args)],
-        cwd=cwd, capture_output=True, text=True, timeout=300, check=False, **options,
-    )  # fmt: skip
+def gevolve(*args, cwd, check=True, process=False):
+    words = [*map(str, args)]
+    if process:
+        done = subprocess.run(
+            [sys.executable, "-m", "gevolve", *words],
+            cwd=cwd, capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+    else:
+        done = called(words, cwd)
     if check:
         assert done.returncode == 0, done.stderr
     return done
 
 
-def run_json(*args, cwd, **options):
-    return json.loads(gevolve(*args, "--json", cwd=cwd, **options).stdout)
+def called(words, folder):
+    """What a process of these words would give."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), write_through=True) for _ in range(2))
+    with (
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        pytest.raises(SystemExit) as ended,
+    ):
+        main(words)
+    said = (stream.buffer.getvalue().decode() for stream in (out, err))
+    return subprocess.CompletedProcess(words, ended.value.code or 0, *said)
+
+
+def run_json(*args, cwd, process=False):
+    return json.loads(gevolve(*args, "--json", cwd=cwd, process=process).stdout)
 
 
 def essence(result):
@@ -90,7 +115,8 @@ def essence(result):
 
 
 def test_run_show_export_resume(folder):
-    result = run_json("run", "saxpy.py", "--evals", 30, "--seed", 3, "--out", "r", cwd=folder)
+    search = ("--evals", 30, "--seed", 3, "--out", "r")
+    result = run_json("run", "saxpy.py", *search, cwd=folder, process=True)
     assert set(result) >= {
         *("workload", "device", "seed", "evaluations", "seconds", "verdicts"),
         *("baseline", "best", "front"),
@@ -102,7 +128,7 @@ def test_run_show_export_resume(folder):
     assert best["validated"] is True
     assert best["edits"] > 0
     assert set(best) >= {"id", "time", "error", "edits", "validated", "ratio"}
-    assert essence(run_json("show", "r", cwd=folder)) == essence(result)
+    assert essence(run_json("show", "r", cwd=folder, process=True)) == essence(result)
     table = gevolve("show", "r", cwd=folder).stdout
     assert best["id"] in table
     assert "held-out" in table
@@ -111,7 +137,7 @@ def test_run_show_export_resume(folder):
     assert costs["before"]["saxpy"]["cycles"] > costs["after"]["saxpy"]["cycles"] > 0
     assert any("saxpy.cu:" in line for line in costs["before"]["saxpy"]["lines"])
     assert "barriers" in gevolve("show", "r", "--cost", cwd=folder).stdout
-    ptx = gevolve("export", "r", cwd=folder).stdout
+    ptx = gevolve("export", "r", cwd=folder, process=True).stdout
     assert ".entry saxpy" in ptx
     gevolve(
         "export", "r", "--variant", best["id"], "--format", "ll", "--output", "o.ll", cwd=folder
@@ -123,12 +149,12 @@ def test_run_show_export_resume(folder):
     (folder / "again.py").write_text(PY.replace("saxpy.cu", "o.ll"))
     again = run_json("run", "again.py", "--evals", 1, "--out", "s", cwd=folder)
     assert again["baseline"]["time"] == best["time"]
-    more = run_json("resume", "r", "--evals", 32, cwd=folder)
+    more = run_json("resume", "r", "--evals", 32, cwd=folder, process=True)
     assert more["evaluations"] == 32
     assert more["best"]["time"] <= best["time"]
 
 
-SEARCH = ("--evals", 28, "--population", 8, "--set", "sweep=4", "--seed", 5)
+SEARCH = ("--evals", 14, "--population", 4, "--set", "sweep=4", "--seed", 5)
 """A search of several generations."""
 
 
@@ -167,7 +193,7 @@ def wait_for_evaluations(count, folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [-1, 0, 18])
+@pytest.mark.parametrize("count", [-1, 0, 9])
 def test_killed_and_resumed_is_as_if_never_stopped(whole, folder, count):
     process = start("run", "saxpy.py", *SEARCH, "--out", "cut", cwd=folder)
     wait_for_evaluations(count, folder / "cut")
@@ -197,7 +223,9 @@ def one_line_error(done, *parts):
 
 
 def test_no_such_file(folder):
-    one_line_error(gevolve("run", "nothing.py", cwd=folder, check=False), "nothing.py")
+    one_line_error(
+        gevolve("run", "nothing.py", cwd=folder, check=False, process=True), "nothing.py"
+    )
     one_line_error(gevolve("run", "nothing", cwd=folder, check=False), "nothing", "hotspot")
     one_line_error(gevolve("show", "nothing", cwd=folder, check=False), "nothing")
 
@@ -300,7 +328,15 @@ def test_read_only_folder(folder):
 
 def test_full_disk(ended):
     done = gevolve(
-        "export", "r", "--variant", "v0", "--output", "/dev/full", cwd=ended, check=False
+        "export",
+        "r",
+        "--variant",
+        "v0",
+        "--output",
+        "/dev/full",
+        cwd=ended,
+        check=False,
+        process=True,
     )
     one_line_error(done, "/dev/full")
     small = Path("/dev/shm") / f"gevolve-{os.getpid()}"
@@ -313,7 +349,15 @@ def test_full_disk(ended):
         if mounted.returncode:
             pytest.skip("a small file system can be mounted by root only")
         done = gevolve(
-            "run", "saxpy.py", "--evals", 3000, "--out", small / "r", cwd=ended, check=False
+            "run",
+            "saxpy.py",
+            "--evals",
+            3000,
+            "--out",
+            small / "r",
+            cwd=ended,
+            check=False,
+            process=True,
         )
         one_line_error(done, "run.sqlite", "full")
     finally:
@@ -325,4 +369,5 @@ def test_prints_of_a_workload_do_not_reach_the_json(folder):
     (folder / "saxpy.py").write_text(
         PY.replace("y = gpu.array(case.y)", "print('noise'); y = gpu.array(case.y)")
     )
-    assert run_json("run", "saxpy.py", "--evals", 2, "--out", "r", cwd=folder)["evaluations"] == 2
+    options = ("--evals", 2, "--out", "r")
+    assert run_json("run", "saxpy.py", *options, cwd=folder, process=True)["evaluations"] == 2
