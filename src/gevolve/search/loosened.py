@@ -7,7 +7,7 @@ follows from the variants that were judged, in whatever order they came.
 from collections.abc import Collection, Iterator
 
 from gevolve.patch import Edit, Patch
-from gevolve.search.individual import Individual
+from gevolve.search.individual import SAME, Individual
 from gevolve.search.joining import joined, price
 
 MARGIN = 0.7
@@ -49,14 +49,14 @@ def _fastest(individuals: Collection[Individual]) -> Individual:
 def _costs(
     alive: Collection[Individual], harmless: frozenset[Edit]
 ) -> dict[Edit, tuple[float, float]]:
-    """Of each edit that made a variant faster and inexact, the part of the time saved and the error lost; at best."""
+    """Of each edit that made a variant faster and inexact, the part of the time saved and the error lost, at best."""
     known = {frozenset(one.patch): one for one in alive}
     found: dict[Edit, tuple[float, float]] = {}
     for key, one in known.items():
         lossy = key - harmless
         base = known.get(key - lossy)
-        if not one.error or len(lossy) != 1 or base is None or one.time >= base.time:
-            continue
+        if not one.error or len(lossy) != 1 or base is None or SAME * one.time >= base.time:
+            continue  # what saves next to nothing would only spoil what it is joined with
         (edit,) = lossy
         cost = 1 - one.time / base.time, one.error - base.error
         found[edit] = max(cost, found.get(edit, cost), key=lambda c: (c[0] / (c[1] + 1e-12), c))

@@ -109,7 +109,7 @@ def test_none_is_drawn_without_a_tolerance():
 def test_a_search_shows_what_a_tolerance_buys_and_calls_it_inexact(tmp_path):
     result = gevolve.optimize(
         Rows(),
-        evals=120,
+        evals=88,
         seed=0,
         workers=1,
         device="sim:t4",
