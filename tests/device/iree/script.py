@@ -7,6 +7,7 @@ from pathlib import Path
 import jax
 import numpy as np
 
+from gevolve.device import iree
 from gevolve.device.base import Limits, Poisoned, Stopped
 from gevolve.device.iree import _work
 from gevolve.device.iree.messages import Compile, Work
@@ -81,6 +82,25 @@ module @until {
 """
 
 
+UNTIL = """
+module @until {
+  func.func public @main(%x: tensor<f32>, %a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> (tensor<f32>, tensor<4x4xf32>) {
+    %limit = stablehlo.constant dense<100.0> : tensor<f32>
+    %p = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    %r = stablehlo.while(%v = %x) : tensor<f32>
+    cond {
+      %c = stablehlo.compare LT, %v, %limit : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    } do {
+      %s = stablehlo.add %v, %v : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }
+    return %r, %p : tensor<f32>, tensor<4x4xf32>
+  }
+}
+"""
+
+
 def levels(device, arguments, folder):
     """What becomes of edits of kernels, on a device that has compiled the layer before."""
     program = restore(LAYER)
@@ -126,6 +146,41 @@ def work_of_variants(device):
         found.append(
             (len(compiled.kernels), compiled.fresh, device.time(artefact, arguments).fresh)
         )
+    return found
+
+
+def in_pieces():
+    """Times of programs as pieces and as a whole, on a device that hastens; and how many pieces IREE was given for each."""
+    device, text = open_device("iree:a100"), network(3)
+    arguments = [np.ones((4, 4), np.float32)] * 4
+    unedited = device.build(text)
+    device.keep(unedited)
+    device.hasten()
+    asked, time = [], device._iree().time
+    device._iree().time = lambda request: asked.append(request) or time(request)
+    kernel = next(name for name in device.compiled(unedited).kernels if "matmul" in name)
+    skipped = text.replace("dot_general %x2", "dot_general %x1")
+    others = {
+        "unedited": unedited,
+        "edited": device.build(text.replace("maximum %p2", "minimum %p2")),
+        "skipped": device.build(skipped),
+        "kernel": device.build(restore(text).apply(Patch.parse(f"kernel-recompile {kernel} #1")).text),
+        "one": device.build(network(1)),
+        "until": device.build(UNTIL),
+    }  # fmt: skip
+    found = {}
+    for name, artefact in others.items():
+        given = [np.float32(1), *arguments[:2]] if name == "until" else arguments
+        given = arguments[:2] if name == "one" else given
+        found[name] = device.time(artefact, given).time, device._timed(artefact, given).time
+    new = [{one.name for one in request.pieces} for request in asked]
+    found["pieces"] = [len(one) for one in new]
+    found["new"] = len(new[-1] - set[str]().union(*new[:-1]))
+    # Where pieces do not take the time of the whole, programs are timed whole.
+    device._times.clear()
+    device._divisible, iree._AS_WHOLE = None, -1.0
+    found["indivisible"] = device.time(unedited, arguments).time, device._divisible
+    device._iree().end()
     return found
 
 
@@ -202,6 +257,7 @@ def main(folder):
     evolved = device._iree().compile(Compile(Work(work.program, {name: edited})))
     Path(folder, "evolved.vmfb").write_bytes(evolved.module)
     found["levels"] = levels(device, [x, w], folder)
+    found["in_pieces"] = in_pieces()
     process = device._iree()._process
     process.kill()
     process.wait()

@@ -60,3 +60,16 @@ def test_a_frame_has_an_object_and_no_code():
     assert "builtin.module" not in frame
     assert 'objects([#hal.executable.object<{path = "OBJECT"}>]) {' in frame
     assert "hal.return %x" in frame
+
+
+def test_where_iree_happens_to_place_a_tensor_is_no_part_of_a_kernel():
+    text = module(main_dispatch_1="3").replace(
+        "%c = arith",
+        "%t = hal.interface.binding.subspan alignment(ALIGNED) : x\n          %c = arith",
+    )
+    near, far, odd = (
+        named_by_content(text.replace("ALIGNED", size)) for size in ("64", "16384", "4")
+    )
+    assert near == far
+    assert near[1] != odd[1]
+    assert "alignment(4)" in odd[0]

@@ -60,6 +60,25 @@ def test_of_a_variant_only_what_nobody_had_before_is_compiled_and_timed(found):
     assert others[-1] == [first, 0, 0]
 
 
+@pytest.mark.parametrize("name", ["unedited", "edited", "skipped", "kernel", "one", "until"])
+def test_in_a_search_a_program_takes_the_time_of_its_pieces(found, name):
+    pieces, whole = found["in_pieces"][name]
+    # Where tensors lie in memory may differ a little.
+    assert pieces == pytest.approx(whole, rel=5e-3)
+
+
+def test_pieces_are_given_to_iree_once_each(found):
+    # The unedited program repeats one; the edited one, that without a block and the loop have one or two of their own.
+    assert found["in_pieces"]["pieces"] == [1, 1, 2, 1, 1, 2]
+    assert found["in_pieces"]["new"] == 2
+
+
+def test_where_pieces_do_not_take_the_time_of_the_whole_programs_are_timed_whole(found):
+    time, divisible = found["in_pieces"]["indivisible"]
+    assert divisible is False
+    assert time == found["in_pieces"]["unedited"][1]
+
+
 def test_a_kernel_is_known_by_the_operations_that_it_is_launched_for(found):
     assert list(found["layers"]) == found["layer_kernels"]
     products = [line.split()[0].strip("%") for line in found["program"].splitlines() if "dot_general" in line]  # fmt: skip

@@ -29,12 +29,14 @@ from gevolve.device.iree.process import IreeProcess
 from gevolve.device.xla import Xla
 from gevolve.device.xla.executable import checked
 from gevolve.device.xla.outputs import Outputs, key_of
-from gevolve.errors import DeviceError, MissingPackageError, install
+from gevolve.errors import DeviceError, MissingPackageError, SourceError, install
 from gevolve.ir.levels import from_comments
 from gevolve.system.confine import DRIVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from gevolve.device.sim.timing import Gpu
 
 __all__ = ["Iree", "IreeExecutable", "arch_of", "module_of"]
 
@@ -54,6 +56,8 @@ _HAZARDS = ("divergent-barrier", "race", "stale")
 """What an edited kernel must not do unless the unedited one does."""
 _TIMES = 64
 """Programs whose times are remembered."""
+_AS_WHOLE = 0.01
+"""How far the time of the unedited program's pieces may be from that of the whole, for variants to be timed in pieces."""
 
 
 class Iree(Device):
@@ -87,6 +91,9 @@ class Iree(Device):
         self._own_hazards: dict[str, frozenset[tuple[str, str]]] = {}
         """What kernels of a graph do and should not do, as kinds and kernels."""
         self._sample = 1
+        self._hasty = False
+        self._divisible: bool | None = None
+        """Whether pieces take the time of the whole; None until it is known of the unedited program."""
         self._times: dict[str, Ran] = {}
         self._kept: dict[str, bytes] = {}
         self._agree: dict[str, bool | None] = {}
@@ -145,8 +152,8 @@ class Iree(Device):
             self.compiled(artefact)
 
     def hasten(self) -> None:
-        """Let the virtual GPU compute few of the programs that a search tries."""
-        self._sample = _SAMPLE
+        """Let the virtual GPU compute few of the programs that a search tries, and time them in pieces."""
+        self._sample, self._hasty = _SAMPLE, True
 
     def keep(self, artefact: bytes) -> None:
         """Never evict this program from the cache."""
@@ -309,10 +316,32 @@ class Iree(Device):
         """The time on a virtual GPU, which the values of the arguments have no part in."""
         key = key_of(artefact)
         if key not in self._times:
-            self._times[key] = self._timed(artefact, arguments)
+            ran = self._in_pieces(artefact) if self._hasty and self._divides(arguments) else None
+            self._times[key] = ran or self._timed(artefact, arguments)
             for old in list(self._times)[:-_TIMES]:
                 del self._times[old]
         return self._times[key]
+
+    def _divides(self, arguments: Sequence[Array]) -> bool:
+        """Whether the pieces of the unedited program take its time, so that variants can be timed by theirs."""
+        if self._divisible is None:
+            whole = [self._timed(one, arguments).time for one in self._kept.values()]
+            parts = [self._in_pieces(one) for one in self._kept.values()]
+            self._divisible = all(
+                part is not None and abs(part.time / time - 1) <= _AS_WHOLE
+                for time, part in zip(whole, parts, strict=True)
+            )
+        return self._divisible
+
+    def _in_pieces(self, artefact: bytes) -> Ran | None:
+        """The time of a program as that of its pieces; None if that is not known."""
+        from gevolve.device.iree.pieces import time_of_pieces  # noqa: PLC0415  (JAX loads when it is needed)
+
+        work = self._work(artefact)
+        gap = _table(self._model).launch
+        with suppress(SourceError):  # the whole may be compiled all the same
+            return time_of_pieces(self._iree(), parted(artefact)[0], work.evolved, gap)
+        return None
 
     def _timed(self, artefact: bytes, arguments: Sequence[Array], *, cost: bool = False) -> Ran:
         work = self._work(artefact)
@@ -398,8 +427,12 @@ def arch_of(device: str) -> str:
 
 
 def _arch(model: str) -> str:
-    from gevolve.device.virtual.command import table_of  # noqa: PLC0415  (the simulator loads when it is needed)
-
-    machine = table_of(model).machine
+    machine = _table(model).machine
     assert machine is not None
     return machine.arch
+
+
+def _table(model: str) -> Gpu:
+    from gevolve.device.virtual.command import table_of  # noqa: PLC0415  (the simulator loads when it is needed)
+
+    return table_of(model)

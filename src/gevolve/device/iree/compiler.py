@@ -31,10 +31,17 @@ _DISPATCH = re.compile(
 _CODE = re.compile(r"^      builtin\.module.*?^      \}\n", re.DOTALL | re.MULTILINE)
 _VARIANT = re.compile(r"^(    hal\.executable\.variant .*) \{$", re.MULTILINE)
 _EXPORT = re.compile(r"hal\.executable\.export public @(\S+)")
+_ALIGNED = re.compile(r"(?<= alignment\()\d+(?=\))")
+_ALIGNMENT = 64
+"""What each tensor is aligned to at least, in bytes. More of it follows from where IREE happens to place a tensor beside others, and
+changes nothing in the code of a kernel: no access is of more than 16 bytes.
+"""
 _OBJECT = "OBJECT"
 """Stands for the path of a kernel's PTX."""
 _KEPT = 4096
 """Kernels that are kept."""
+_CUT = 4
+"""Programs of which it is kept how they are cut into dispatches."""
 
 
 class Dispatch(NamedTuple):
@@ -68,16 +75,14 @@ class Compiler:
             f"--iree-hal-dump-executable-intermediates-to={folder}",
         )
         self._kernels: dict[str, Dispatch] = {}
+        self._cut: dict[bytes, tuple[str, list[str]]] = {}
 
     def compile(self, program: bytes, evolved: Mapping[str, bytes] | None = None) -> Module:
         """The module of a program, the same for the same program; `SourceError` if IREE rejects it.
 
         `evolved` is PTX that stands in for that of kernels, by name.
         """
-        with Compilation(self._flags) as front:
-            front.parse(program)
-            front.run("start", SOURCES)
-            text, names = named_by_content(front.text())
+        text, names = self._dispatches(program)
         missing = [name for name in names if name not in self._kernels]
         if missing and evolved:  # so that it is known what they stand in for
             self.compile(program)
@@ -98,6 +103,17 @@ class Compiler:
         for name in list(self._kernels)[:-_KEPT]:
             del self._kernels[name]
         return made
+
+    def _dispatches(self, program: bytes) -> tuple[str, list[str]]:
+        """A program cut into dispatches, and their names."""
+        if program not in self._cut:
+            with Compilation(self._flags) as front:
+                front.parse(program)
+                front.run("start", SOURCES)
+                self._cut[program] = named_by_content(front.text())
+            for old in list(self._cut)[:-_CUT]:
+                del self._cut[old]
+        return self._cut[program]
 
     def _with_objects(self, text: str, evolved: Mapping[str, bytes]) -> str:
         """A module whose known dispatches have PTX from outside."""
@@ -128,17 +144,21 @@ def named_by_content(text: str) -> tuple[str, list[str]]:
     new: dict[str, str] = {}
     blocks: dict[str, str] = {}
     for found in _DISPATCH.finditer(text):
-        old = found[1]
-        digest = hashlib.sha256(_word(old).sub("", found[0]).encode()).hexdigest()[:12]
-        for kernel in _EXPORT.findall(found[0]):
+        old, block = found[1], _ALIGNED.sub(_least, found[0])
+        digest = hashlib.sha256(_word(old).sub("", block).encode()).hexdigest()[:12]
+        for kernel in _EXPORT.findall(block):
             what = kernel.removeprefix(old).strip("_")[:100]  # it is part of the name of a file
             new[kernel] = f"{what or 'kernel'}_{digest}"
             new[old] = new[kernel]
-        blocks.setdefault(new[old], found[0])
+        blocks.setdefault(new[old], block)
 
     names = list(blocks)
     text = _DISPATCH.sub(lambda found: blocks.pop(new[found[1]], ""), text)
     return re.sub(r"(?<=@)[\w$.-]+", lambda found: new.get(found[0], found[0]), text), names
+
+
+def _least(alignment: re.Match[str]) -> str:
+    return str(min(int(alignment[0]), _ALIGNMENT))
 
 
 def _word(name: str) -> re.Pattern[str]:

@@ -43,18 +43,18 @@ class Loaded:
             vm = runtime.VmModule.copy_buffer(config.vm_instance, self._module)
             context = runtime.SystemContext(config=config)
             context.add_vm_module(vm)
-            self._main: Any = context.modules[vm.name]["main"]
+            self._functions: Any = context.modules[vm.name]
         except (RuntimeError, ValueError) as error:
             raise UnsupportedError(
                 f"the GPU does not take what IREE makes of it: {_cause(error)}"
             ) from None
 
-    def run(self, arguments: Sequence[Array]) -> list[Any]:
-        """Run it; the results stay on the GPU."""
+    def run(self, function: str, arguments: Sequence[Array]) -> list[Any]:
+        """Run a function of it; the results stay on the GPU."""
         runtime, device = self._host.runtime, self._host.config.device
         try:
             given = [runtime.asdevicearray(device, array) for array in arguments]
-            found = self._main(*given)
+            found = self._functions[function](*given)
         except (RuntimeError, ValueError) as error:
             raise Stopped("crash", f"IREE: {one_line(error)}") from None
         return list(found) if isinstance(found, tuple) else [found]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
@@ -98,7 +98,7 @@ class Host:
     def run(self, loaded: Loaded, arguments: Sequence[Array], how: Run) -> Ran:  # noqa: ARG002  (a card does what it does)
         """Results, and the seconds that it took until they were there."""
         began = time.perf_counter()
-        found = loaded.read(loaded.run(arguments))
+        found = loaded.read(loaded.run("main", arguments))
         return Ran(time.perf_counter() - began, results=found)
 
 
@@ -116,27 +116,38 @@ class VirtualHost(Host):
         self.begin(dry=how.dry)
         if how.watched:
             self._call("gevolveWatch", ",".join(how.watched).encode())
-        results: list[Tensor] = []
+        results = self._results(loaded, "main", arguments, dry=how.dry)
+        return msgspec.structs.replace(
+            self._spent(),
+            results=results,
+            kernels=self._kernels() if how.cost else {},
+            findings=self._findings() if how.watched else [],
+        )
+
+    def time(self, loaded: Loaded, function: str, arguments: Sequence[Array]) -> Ran:
+        """The cycles of one function, in a dry run."""
+        loaded.load()
+        self.begin(dry=True)
+        self._results(loaded, function, arguments, dry=True)
+        return self._spent()
+
+    def _results(
+        self, loaded: Loaded, function: str, arguments: Sequence[Array], *, dry: bool
+    ) -> list[Tensor]:
         try:
-            found = loaded.run(arguments)
-            results = [] if how.dry else loaded.read(found)
+            found = loaded.run(function, arguments)
+            return [] if dry else loaded.read(found)
         except Stopped as stopped:
             faults = self._findings()
             read_back = not faults and self._spent().read_back
             # A device of IREE's that has failed once fails for ever, and waits for ever when it is freed.
             self._failed.append(self.config)
-            self.begin(dry=how.dry) if faults else None
+            self.begin(dry=dry) if faults else None
             self.config = self._opened()
             if not read_back:
                 words = f"{faults[0].kernel}: {faults[0].detail}" if faults else str(stopped)
                 raise Stopped("crash", words) from None
-        spent = self._spent()
-        return msgspec.structs.replace(
-            spent,
-            results=results,
-            kernels=self._kernels() if how.cost else {},
-            findings=self._findings() if how.watched else [],
-        )
+            return []
 
     def begin(self, *, dry: bool) -> None:
         self._call("gevolveBegin", int(dry))

@@ -64,6 +64,25 @@ class Run(msgspec.Struct, frozen=True, tag=True):
     """Kernels of which it is told what they do and should not do."""
 
 
+class Piece(msgspec.Struct, frozen=True):
+    """A part of a program that is a program itself."""
+
+    name: str
+    """A digest of what it computes, which its function is called by."""
+    function: str
+    """StableHLO, as text."""
+    arguments: list[Tensor]
+    """Without data."""
+
+
+class Time(msgspec.Struct, frozen=True, tag=True):
+    """Find the time of pieces; the answer is `Timed`."""
+
+    pieces: list[Piece]
+    evolved: dict[str, bytes] = {}
+    """PTX in place of that of kernels."""
+
+
 class Kernel(msgspec.Struct, frozen=True):
     """Code of a kernel that IREE has made."""
 
@@ -99,6 +118,12 @@ class Ran(msgspec.Struct, frozen=True, tag=True):
     """Whether its way depends on what it computes, so that a dry run cannot tell its time."""
 
 
+class Timed(msgspec.Struct, frozen=True, tag=True):
+    """What each piece takes, in their order."""
+
+    pieces: list[Ran]
+
+
 class Failed(msgspec.Struct, frozen=True, tag=True):
     """It cannot be done, and why."""
 
@@ -107,8 +132,8 @@ class Failed(msgspec.Struct, frozen=True, tag=True):
     words: str
 
 
-Request = Ping | Compile | Run
-Answer = Ping | Compiled | Ran | Failed
+Request = Ping | Compile | Run | Time
+Answer = Ping | Compiled | Ran | Timed | Failed
 
 
 def send(connection: socket.socket, message: Request | Answer) -> None:

@@ -23,6 +23,8 @@ from gevolve.device.iree.messages import (
     Ran,
     Request,
     Run,
+    Time,
+    Timed,
     receive,
     send,
 )
@@ -98,6 +100,12 @@ class IreeProcess:
         """Raises `SourceError` as well, and `Stopped` if the program does not come to its end."""
         answer = self._asked(request)
         assert isinstance(answer, Ran)
+        return answer
+
+    def time(self, request: Time) -> Timed:
+        """Raises `SourceError` as well, if IREE rejects a piece."""
+        answer = self._asked(request)
+        assert isinstance(answer, Timed)
         return answer
 
     def _asked(self, request: Request) -> Answer:

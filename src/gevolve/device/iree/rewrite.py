@@ -33,6 +33,21 @@ func.func @main(%rows: tensor<SHAPExTYPE>) -> (tensor<OUTxTYPE>, tensor<OUTxi32>
 
 def rewritten(module: Op, *, places: bool = False) -> str:
     """The text of a program, which is changed, as IREE is given it; with the place of each operation if asked for."""
+    _rewrite(module)
+    # Bytecode is read by the release of MLIR that wrote it; the text of StableHLO by many.
+    return str(module.get_asm(print_generic_op_form=True, enable_debug_info=places))
+
+
+def function_of(module: Op, name: str) -> str:
+    """The text of a program's one function, which is changed, under a name of its own, to stand beside others."""
+    _rewrite(module)
+    (function,) = module.regions[0].blocks[0].operations
+    with context():
+        function.attributes["sym_name"] = ir.StringAttr.get(name)
+    return str(function.operation.get_asm(print_generic_op_form=True, use_local_scope=True))
+
+
+def _rewrite(module: Op) -> None:
     with context(), ir.Location.unknown():
         for operation in everything_in(module):
             name = operation.operation.name
@@ -40,8 +55,6 @@ def rewritten(module: Op, *, places: bool = False) -> str:
                 _sort_instead(operation.operation)
             elif name == _SORT:
                 _keep_apart(operation.operation)
-    # Bytecode is read by the release of MLIR that wrote it; the text of StableHLO by many.
-    return str(module.get_asm(print_generic_op_form=True, enable_debug_info=places))
 
 
 def _keep_apart(sort: Op) -> None:

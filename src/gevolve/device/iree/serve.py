@@ -14,7 +14,7 @@ import signal
 import socket
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from gevolve.device.base import Stopped
@@ -25,8 +25,12 @@ from gevolve.device.iree.messages import (
     Compile,
     Compiled,
     Failed,
+    Piece,
     Ping,
+    Ran,
     Request,
+    Time,
+    Timed,
     Work,
     receive,
     send,
@@ -37,6 +41,8 @@ from gevolve.system.confine import DRIVER, confine
 
 _LOADED = 6
 """Modules that stay loaded."""
+_TIMES = 4096
+"""Pieces whose times are remembered."""
 
 
 class Service:
@@ -47,6 +53,7 @@ class Service:
         self._host: Host | None = None
         self._modules: dict[str, Module] = {}
         self._loaded: dict[str, Loaded] = {}
+        self._times: dict[tuple[str, str], Ran] = {}
 
     def answer(self, request: Request) -> Answer:
         try:
@@ -70,8 +77,28 @@ class Service:
             codes = {name: one.code for name, one in module.kernels.items()}
             return Compiled(module.data, codes, module.fresh)
         self._host = host = self._host or self._open_host()
+        if isinstance(request, Time):
+            assert isinstance(host, VirtualHost)
+            return self._timed(host, request)
         arrays = [one.array() for one in request.arguments]
         return host.run(self._load(host, request.work), arrays, request)
+
+    def _timed(self, host: VirtualHost, request: Time) -> Timed:
+        """The times of pieces; those that nobody has asked for before are compiled as one module."""
+        kernels = _digest(request.evolved) if request.evolved else ""
+        keys = [(one.name, kernels) for one in request.pieces]
+        new = [one for one in request.pieces if (one.name, kernels) not in self._times]
+        if new:
+            module = self._compiler.compile(_program(new), request.evolved)
+            loaded = host.load(module.data)
+            for one in new:
+                arrays = [tensor.array() for tensor in one.arguments]
+                self._times[one.name, kernels] = host.time(loaded, one.name, arrays)
+        for key in keys:  # what was used last goes last
+            self._times[key] = self._times.pop(key)
+        for old in list(self._times)[:-_TIMES]:
+            del self._times[old]
+        return Timed([self._times[key] for key in keys])
 
     def _load(self, host: Host, work: Work) -> Loaded:
         key = _key(work)
@@ -92,8 +119,17 @@ class Service:
         return made
 
 
+def _program(pieces: Sequence[Piece]) -> bytes:
+    """One program of several pieces."""
+    return "\n".join(["module {", *(one.function for one in pieces), "}"]).encode()
+
+
 def _key(work: Work) -> str:
-    parts = [work.program, *(part for one in sorted(work.evolved.items()) for part in (one[0].encode(), one[1]))]  # fmt: skip
+    return _digest(work.evolved, work.program)
+
+
+def _digest(evolved: Mapping[str, bytes], program: bytes = b"") -> str:
+    parts = [program, *(part for one in sorted(evolved.items()) for part in (one[0].encode(), one[1]))]  # fmt: skip
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 

@@ -6,6 +6,7 @@ an edit changes the pieces around it and no others; and what a network repeats i
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from gevolve.ir.stablehlo.mlir import bytecode, context, everything_in, ir, parse
@@ -36,6 +37,7 @@ class Pieces(NamedTuple):
     results: tuple[int, ...]
 
 
+@lru_cache(8)  # one who computes outputs asks, and one who tells the time
 def pieces_of(artefact: bytes) -> Pieces | None:
     """The pieces of a program; None if there is one only."""
     module = parse(artefact)
