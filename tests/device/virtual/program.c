@@ -25,13 +25,17 @@ int cuGetErrorName(int, const char **), cuMemAllocPitch_v2(ptr *, size *, size, 
 int cuGraphAddKernelNode_v2(handle *, handle, const handle *, size, const void *), cuGraphGetNodes(handle, handle *, size *);
 int cuGraphAddMemsetNode(handle *, handle, const handle *, size, const void *, handle);
 int cuGraphAddDependencies(handle, const handle *, const handle *, size);
+int cuGraphExecKernelNodeSetParams_v2(handle, handle, const void *), cuGraphKernelNodeSetParams_v2(handle, const void *);
+int cuGraphExecMemsetNodeSetParams(handle, handle, const void *, handle), cuGraphExecUpdate_v2(handle, handle, void *);
+int cuGetExportTable(const void **, const void *);
 void *malloc(size);
 void free(void *);
 
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, INVALID_DEVICE = 101, INVALID_IMAGE = 200,
        INVALID_CONTEXT = 201, INVALID_PTX = 218, FILE_NOT_FOUND = 301, INVALID_HANDLE = 400, NOT_FOUND = 500,
        ILLEGAL_ADDRESS = 700, OUT_OF_RESOURCES = 701, MISALIGNED_ADDRESS = 716, ALREADY_REGISTERED = 712,
-       NOT_REGISTERED = 713, NOT_SUPPORTED = 801, CAPTURE_UNSUPPORTED = 900, CAPTURE_INVALIDATED = 901 };
+       NOT_REGISTERED = 713, NOT_SUPPORTED = 801, CAPTURE_UNSUPPORTED = 900, CAPTURE_INVALIDATED = 901,
+       UPDATE_FAILURE = 910 };
 
 /* Lines where something else came than was expected, and what came. */
 int failed[64][2], failures;
@@ -145,6 +149,32 @@ static void right(handle module) {
   OK(cuGraphLaunch(exec, stream));
   OK(cuMemcpyDtoH_v2(z, b, BYTES));
   for (int i = 0; i < N; i++) IS(z[i], 2 * i);
+
+  /* other work in the same nodes, then that of another graph of the same shape */
+  two = 3;
+  zero.value = 0x3f800000;
+  OK(cuGraphExecKernelNodeSetParams_v2(exec, nodes[0], &work));
+  OK(cuGraphExecMemsetNodeSetParams(exec, nodes[1], &zero, 0));
+  IS(cuGraphExecKernelNodeSetParams_v2(exec, nodes[1], &work), INVALID_VALUE);
+  OK(cuGraphLaunch(exec, stream));
+  OK(cuMemcpyDtoH_v2(z, b, BYTES));
+  for (int i = 0; i < N; i++) IS(z[i], 3 * i + 1);
+  struct { int why; handle nodes[2]; } update = {9, {0}};
+  handle same, nodes_of_same[2];
+  OK(cuGraphCreate(&same, 0));
+  OK(cuGraphAddKernelNode_v2(&nodes_of_same[0], same, 0, 0, &work));
+  IS(cuGraphExecUpdate_v2(exec, same, &update), UPDATE_FAILURE);
+  IS(update.why, 2);
+  two = 5;
+  OK(cuGraphKernelNodeSetParams_v2(nodes_of_same[0], &work));
+  OK(cuGraphAddMemsetNode(&nodes_of_same[1], same, 0, 0, &zero, 0));
+  OK(cuGraphAddDependencies(same, &nodes_of_same[1], &nodes_of_same[0], 1));
+  OK(cuGraphExecUpdate_v2(exec, same, &update));
+  IS(update.why, 0);
+  OK(cuGraphDestroy(same));
+  OK(cuGraphLaunch(exec, stream));
+  OK(cuMemcpyDtoH_v2(z, b, BYTES));
+  for (int i = 0; i < N; i++) IS(z[i], 5 * i + 1);
   OK(cuGraphAddDependencies(graph, &nodes[0], &nodes[1], 1));
   IS(cuGraphInstantiate_v2(&exec, graph, 0, 0, 0), INVALID_VALUE);
 
@@ -260,6 +290,12 @@ static void wrong(handle module, const char *ptx) {
   IS(cuStreamEndCapture(stream, &graph), CAPTURE_INVALIDATED);
   IS(cuTexRefCreate(&found), NOT_SUPPORTED);
   IS(cuTexRefCreate(&found), NOT_SUPPORTED);
+  static const unsigned char of_the_runtime[16] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
+                                                   0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
+  const void *table;
+  IS(cuGetExportTable(&table, of_the_runtime), NOT_FOUND);
+  IS(cuGetExportTable(&table, pinned), NOT_FOUND);
+  IS(cuGetExportTable(&table, 0), INVALID_VALUE);
   IS(cuGetProcAddress_v2("cuNoSuchThing", (void **)&found, 12000, 0, &status), NOT_FOUND);
   IS(status, 1);
   OK(cuGetProcAddress_v2("cuMemAlloc", (void **)&found, 12000, 0, &status));

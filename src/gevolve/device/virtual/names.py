@@ -24,6 +24,7 @@ _NEWER = {
         (11030, "cuStreamGetCaptureInfo_v2"),
     ),
     "cuGraphAddDependencies": ((12030, "cuGraphAddDependencies_v2"),),
+    "cuGraphExecUpdate": ((12000, "cuGraphExecUpdate_v2"),),
     "cuGraphGetEdges": ((12030, "cuGraphGetEdges_v2"),),
 }
 """Functions whose arguments have changed: the first version that has the newer ones."""

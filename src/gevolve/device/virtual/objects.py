@@ -43,6 +43,8 @@ class Node(Thing):
     graph: "Graph | None" = None
     about: Any = None
     """What it works on: an event, a graph."""
+    origin: "Node | None" = None
+    """What it is a copy of, in a graph that is made ready to launch."""
 
 
 @dataclass(slots=True, eq=False)

@@ -13,6 +13,8 @@ from gevolve.device.virtual.objects import Context, Pool
 _LIMITS = {0: 1024, 1: 1 << 20, 2: 8 << 20, 3: 2, 4: 2048, 5: 128, 6: 0}
 """Stack, printf buffer, heap, depth and launches of kernels that launch kernels, fetches of L2."""
 _FOUND, _NOT_FOUND = 0, 1
+_OF_THE_RUNTIME = bytes.fromhex("6bd5fb6c5bf4e74a8987d93912fd9df9")
+"""The table that the CUDA runtime asks for when it starts."""
 
 
 @call("cuInit", "i", context=False, started=False)
@@ -48,8 +50,15 @@ def find_function_2(gpu: VirtualGpu, name: str, to: int, wanted: int, _: int, wh
 
 
 @call("cuGetExportTable", "aa", context=False, started=False)
-def export_table(_: VirtualGpu, __: int, ___: int) -> None:
-    """Tables of functions that NVIDIA does not document; libraries do without them."""
+def export_table(gpu: VirtualGpu, to: int, id_: int) -> None:
+    """Tables of functions that NVIDIA does not document. Its CUDA runtime needs them, other libraries do without."""
+    if not to or not id_:
+        raise Fault(Code.INVALID_VALUE)
+    if gpu.program.read(id_, 16) == _OF_THE_RUNTIME:
+        gpu.say(
+            "this program uses the CUDA runtime (libcudart), which runs on NVIDIA's own driver only;"
+            " programs of the driver API run here"
+        )
     raise Fault(Code.NOT_FOUND)
 
 

@@ -22,6 +22,8 @@ from gevolve.device.virtual.wire import HostCall
 
 _COPY, _FILL, _CHILD, _EMPTY, _WAIT = 1, 2, 4, 5, 6
 """Kinds of nodes: `CUgraphNodeType`."""
+_TOPOLOGY_CHANGED = 2
+"""Of `CUgraphExecUpdateResult`."""
 
 
 @call("cuGraphCreate", "Hi")
@@ -85,34 +87,41 @@ def _launch(gpu: VirtualGpu, what: int) -> tuple[Function, Action]:
 def add_copy(
     gpu: VirtualGpu, graph: Graph, after: int, count: int, what: int, _: Context | None
 ) -> Node:
+    return _add(gpu, graph, _handles(gpu, after, count), _COPY, _copy(gpu, what))
+
+
+def _copy(gpu: VirtualGpu, what: int) -> Action:
     rows = box_3d(gpu, what)
-    nodes = _handles(gpu, after, count)
-    return _add(gpu, graph, nodes, _COPY, lambda: copy_box(gpu, rows))
+    return lambda: copy_box(gpu, rows)
 
 
 @call("cuGraphAddMemsetNode", "Hganac?")
 def add_fill(
     gpu: VirtualGpu, graph: Graph, after: int, count: int, what: int, _: Context | None
 ) -> Node:
+    return _add(gpu, graph, _handles(gpu, after, count), _FILL, _fill(gpu, what))
+
+
+def _fill(gpu: VirtualGpu, what: int) -> Action:
     if not what:
         raise Fault(Code.INVALID_VALUE)
     to, pitch, value, size, width, height = struct.unpack("<QQIIQQ", gpu.program.read(what, 40))
     if size not in {1, 2, 4} or to % size:
         raise Fault(Code.INVALID_VALUE)
     value &= (1 << 8 * size) - 1
-    nodes = _handles(gpu, after, count)
-    return _add(
-        gpu, graph, nodes, _FILL, lambda: fill_rows(gpu, to, pitch, value, size, width, height)
-    )
+    return lambda: fill_rows(gpu, to, pitch, value, size, width, height)
 
 
 @call("cuGraphAddHostNode", "Hgana")
 def add_host(gpu: VirtualGpu, graph: Graph, after: int, count: int, what: int) -> Node:
+    return _add(gpu, graph, _handles(gpu, after, count), HOST, _host(gpu, what))
+
+
+def _host(gpu: VirtualGpu, what: int) -> Action:
     if not what:
         raise Fault(Code.INVALID_VALUE)
     function, argument = struct.unpack("<QQ", gpu.program.read(what, 16))
-    nodes = _handles(gpu, after, count)
-    return _add(gpu, graph, nodes, HOST, lambda: HostCall(function, argument))
+    return lambda: HostCall(function, argument)
 
 
 @call("cuGraphAddEventRecordNode", "Hgane")
@@ -182,7 +191,9 @@ def instantiate_2(gpu: VirtualGpu, graph: Graph, _: int) -> GraphExec:
 
 def _ordered(graph: Graph) -> list[Node]:
     """Copies of the nodes of a graph, each after all that it depends on."""
-    found = [Node(kind=one.kind, action=one.action, about=one.about) for one in graph.nodes]
+    found = [
+        Node(kind=one.kind, action=one.action, about=one.about, origin=one) for one in graph.nodes
+    ]
     place = {node: number for number, node in enumerate(graph.nodes)}
     order = TopologicalSorter(
         {number: [place[one] for one in node.after] for node, number in place.items()}
@@ -206,3 +217,87 @@ def upload(_: VirtualGpu, __: GraphExec, ___: Stream) -> None:
 @call("cuGraphLaunch", "xs")
 def launch(gpu: VirtualGpu, graph: GraphExec, stream: Stream) -> None:
     gpu.submit(stream, _CHILD, lambda: gpu.run(graph.nodes), graph)
+
+
+# --- other work in the same nodes ----------------------------------------------------------------
+
+
+@call("cuGraphKernelNodeSetParams", "va")
+def set_kernel(gpu: VirtualGpu, node: Node, what: int) -> None:
+    _change(node, KERNEL, *reversed(_launch(gpu, what)))
+
+
+@call("cuGraphExecKernelNodeSetParams", "xva")
+def set_kernel_of(gpu: VirtualGpu, graph: GraphExec, node: Node, what: int) -> None:
+    set_kernel(gpu, _copied(graph, node), what)
+
+
+@call("cuGraphMemcpyNodeSetParams", "va")
+def set_copy(gpu: VirtualGpu, node: Node, what: int) -> None:
+    _change(node, _COPY, _copy(gpu, what))
+
+
+@call("cuGraphExecMemcpyNodeSetParams", "xvac?")
+def set_copy_of(
+    gpu: VirtualGpu, graph: GraphExec, node: Node, what: int, _: Context | None
+) -> None:
+    set_copy(gpu, _copied(graph, node), what)
+
+
+@call("cuGraphMemsetNodeSetParams", "va")
+def set_fill(gpu: VirtualGpu, node: Node, what: int) -> None:
+    _change(node, _FILL, _fill(gpu, what))
+
+
+@call("cuGraphExecMemsetNodeSetParams", "xvac?")
+def set_fill_of(
+    gpu: VirtualGpu, graph: GraphExec, node: Node, what: int, _: Context | None
+) -> None:
+    set_fill(gpu, _copied(graph, node), what)
+
+
+@call("cuGraphHostNodeSetParams", "va")
+def set_host(gpu: VirtualGpu, node: Node, what: int) -> None:
+    _change(node, HOST, _host(gpu, what))
+
+
+@call("cuGraphExecHostNodeSetParams", "xva")
+def set_host_of(gpu: VirtualGpu, graph: GraphExec, node: Node, what: int) -> None:
+    set_host(gpu, _copied(graph, node), what)
+
+
+def _change(node: Node, kind: int, action: Action, about: object = None) -> None:
+    if node.kind != kind:
+        raise Fault(Code.INVALID_VALUE)
+    node.action, node.about = action, about
+
+
+def _copied(graph: GraphExec, node: Node) -> Node:
+    """The copy of a node that a graph has which was made ready to launch."""
+    for one in graph.nodes:
+        if one.origin is node:
+            return one
+    raise Fault(Code.INVALID_VALUE)
+
+
+@call("cuGraphExecUpdate_v2", "xga")
+def update(gpu: VirtualGpu, ready_one: GraphExec, graph: Graph, result: int) -> None:
+    """Give a graph that was made ready the work of another of the same shape."""
+    if not result:
+        raise Fault(Code.INVALID_VALUE)
+    places = {node.origin: number for number, node in enumerate(ready_one.nodes)}
+    before = [[places.get(one) for one in _origin(node).after] for node in ready_one.nodes]
+    new = _ordered(graph)
+    places = {node.origin: number for number, node in enumerate(new)}
+    shape = [[places.get(one) for one in _origin(node).after] for node in new]
+    same = shape == before and all(a.kind == b.kind for a, b in zip(new, ready_one.nodes, strict=True))  # fmt: skip
+    gpu.program.write(result, struct.pack("<i4xQQ", 0 if same else _TOPOLOGY_CHANGED, 0, 0))
+    if not same:
+        raise Fault(Code.GRAPH_EXEC_UPDATE_FAILURE)
+    for old, other in zip(ready_one.nodes, new, strict=True):
+        old.action, old.about = other.action, other.about
+
+
+def _origin(node: Node) -> Node:
+    assert node.origin is not None
+    return node.origin
