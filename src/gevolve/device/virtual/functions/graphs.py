@@ -224,7 +224,8 @@ def launch(gpu: VirtualGpu, graph: GraphExec, stream: Stream) -> None:
 
 @call("cuGraphKernelNodeSetParams", "va")
 def set_kernel(gpu: VirtualGpu, node: Node, what: int) -> None:
-    _change(node, KERNEL, *reversed(_launch(gpu, what)))
+    kernel, action = _launch(gpu, what)
+    _change(node, KERNEL, action, kernel)
 
 
 @call("cuGraphExecKernelNodeSetParams", "xva")
