@@ -382,9 +382,10 @@ class Device(ABC):
         return self.open(artefact, limits)
 
     def hasten(self) -> None:  # noqa: B027  (optional)
-        """From now on compile what has a modelled time sooner, if only its outputs are wanted of the code.
+        """A search begins: compile what has a modelled time sooner, if only its outputs are wanted of the code.
 
-        Modelled times and outputs must stay what they are.
+        Modelled times and outputs must stay what they are. Other times may from now on be told from parts of a program, by all
+        variants and the unedited program alike; what is reported is never told by a device that hastens.
         """
 
     def modelled(self, artefact: bytes) -> float | None:  # noqa: ARG002  (for subclasses)
