@@ -68,8 +68,8 @@ def test_in_a_search_a_program_takes_the_time_of_its_pieces(found, name):
 
 
 def test_pieces_are_given_to_iree_once_each(found):
-    # The unedited program repeats one; the edited one, that without a block and the loop have one or two of their own.
-    assert found["in_pieces"]["pieces"] == [1, 1, 2, 1, 1, 2]
+    # All blocks of the unedited program are one piece; an edit makes another of one, and a loop is one by itself.
+    assert found["in_pieces"]["pieces"] == [1, 1, 2, 2, 1, 2]
     assert found["in_pieces"]["new"] == 2
 
 
