@@ -219,6 +219,29 @@ def test_a_condition_that_is_not_plain_is_left(condition, why, tmp_path):
     assert any(re.search(why, one) for whys in left for one in whys), left
 
 
+def test_a_condition_in_an_unrolled_loop_is_fixed_where_the_patch_fixes_all_of_it(tmp_path):
+    path = tmp_path / "k.cu"
+    text = """__global__ void k(float *out, const float *in, float low)
+{
+    for (int k = 0; k < 3; k++)
+        if (in[k] < low)
+            out[k] = in[k];
+}
+"""
+    path.write_text(text)
+    program = load(path)
+    true = [edit for edit in every(program, "operand") if edit.args[2] == "=true"]
+    assert len(true) == 3
+    part, whole = (
+        program.source_form(Patch(tuple(some)), text, "k.cu") for some in (true[:2], true)
+    )
+    assert not part.words
+    assert set(whole.words) == {"take `in[k] < low` as true (k.cu:4)"}
+    false = Edit(true[0].kind, (*true[0].args[:2], "=false"), true[0].seed)
+    both = program.source_form(Patch((*true[1:], false)), text, "k.cu")
+    assert "same place" in both.left[0]
+
+
 def test_what_has_no_form_names_the_edit(program):
     edit = Edit("move", ("i1", "i0"), 1)
     form = program.source_form(Patch((edit,)), SOURCE, "all.cu")

@@ -79,9 +79,10 @@ def _same(condition: Instr, operator: str, text: str) -> bool | None:
 
 
 def _require_once(source: SourceDraft, condition: Instr, at: int) -> None:
-    """One comparison of the source may be several of the program, of which the edit fixes one."""
+    """One comparison of the source may be several of the program, all of which the patch must fix."""
     for other in source.index.instr.values():
-        if other.opcode in ("icmp", "fcmp") and other.id != condition.id:
+        fixed_too = not source.edited.isdisjoint(source.index.users.get(other.id, ()))
+        if other.opcode in ("icmp", "fcmp") and other.id != condition.id and not fixed_too:
             try:
                 elsewhere = source.place(other.id) != at
             except Skipped:
