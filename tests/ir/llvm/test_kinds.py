@@ -226,3 +226,22 @@ def test_facts_about_divisions_are_written_in_the_source(tmp_path):
     before, after = to_ptx(program.text), to_ptx(load(path).text)
     assert "div.s32" in before
     assert "div." not in after
+
+
+def test_steps_that_are_peeled_are_done_before_the_loop(tmp_path):
+    path = tmp_path / "k.cu"
+    path.write_text("""__global__ void k(float *out, const float *in, int n)
+{
+    float sum = 0;
+    for (int i = 0; i < n; i++) {
+        sum += in[i * 7];
+        __syncthreads();
+    }
+    out[threadIdx.x] = sum;
+}
+""")
+    program = load(path)
+    patches = program.sweep(["peel"], None)
+    assert [patch[0].args[1] for patch in patches] == ["1", "2"]
+    loads = [to_ptx(program.apply(patch).text).count("ld.global") for patch in (Patch(), *patches)]
+    assert loads == [1, 2, 3]

@@ -52,6 +52,11 @@ def test_what_wraps_is_counted_and_not_proposed(program, profile):
     assert {f"wrapped.{value}.{how}" for value, how in before - after} == wrapped
 
 
+def test_all_with_a_sign_are_tried_at_once(program):
+    (lot,) = (patch for patch in program.sweep(["nowrap"], None) if len(patch) > 1)
+    assert {edit.args[1] for edit in lot} == {"signed"}
+
+
 def test_what_does_not_wrap_is_proposed(program, profile):
     told = {program.describe(patch[0]).sentence for patch in program.sweep(["nowrap"], profile)}
     assert "take it that the product (k.cu:4) does not wrap round" in told

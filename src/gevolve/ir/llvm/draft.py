@@ -127,6 +127,12 @@ class LlvmDraft:
         self.additions.append(f"{name} = distinct !{{{name}, {hint}}}")
         return name
 
+    def add_node(self, text: str) -> str:
+        """Add a metadata node, such as ``!{!"branch_weights", i32 1, i32 9}``; returns its name."""
+        name = f"!{self.index.next_metadata + len(self.additions)}"
+        self.additions.append(f"{name} = {text}")
+        return name
+
     def declare(self, name: str, line: str) -> None:
         """Add the declaration of an intrinsic, unless the module has it."""
         if name not in self.index.declared and line not in self.additions:

@@ -32,6 +32,7 @@ from gevolve.ir.llvm.nowrap import NoWrap
 from gevolve.ir.llvm.omit import Ignore, Omit
 from gevolve.ir.llvm.pad import Pad
 from gevolve.ir.llvm.parameters import Parameter
+from gevolve.ir.llvm.peel import Peel
 from gevolve.ir.llvm.perforate import Perforate
 from gevolve.ir.llvm.rounding import Narrow, Relax
 from gevolve.ir.llvm.shorten import Shorten
@@ -292,7 +293,7 @@ EDIT_KINDS = EditKinds(
             Registers,
         ),
         *(Keep, Hoist, Flatten, Pad, Align, Divisor, BlockSize, CompareBits, Parameter),
-        NoWrap,
+        *(NoWrap, Peel),
         *(Perforate, Shorten, Omit, Ignore, Nearby),
     ),
 )

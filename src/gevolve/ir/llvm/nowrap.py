@@ -51,8 +51,8 @@ class NoWrap(LlvmEdit):
                     yield cls(instr.id, how)
 
     @classmethod
-    def bundle(cls, sites: LlvmSites) -> Iterable[Self]:
-        return (edit for edit in cls.sweep(sites) if edit.how == "signed")
+    def bundles(cls, sites: LlvmSites) -> Iterable[Iterable[Self]]:
+        return [[edit for edit in cls.sweep(sites) if edit.how == "signed"]]
 
     def apply(self, draft: LlvmDraft, seed: int) -> None:
         del seed
