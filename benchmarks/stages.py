@@ -4,7 +4,7 @@
 
 The same patches are judged twice: as a search does it, and with everything done for each variant (compiled as for
 good, run on all parts and once more for other poison, timed by the clock). Half of them open a search, half are
-random. Processor time, so that a machine that others use says the same.
+random. Processor time, so that a machine that others use says the same; shares of stages are of the time that passed.
 """
 
 import os
@@ -92,7 +92,7 @@ def apart(function: Callable[..., T], *args: Any, **named: Any) -> T:
 
 def main() -> None:
     print(f"{PATCHES} patches; seconds are of the processor")
-    print(f"{'model':14} {'':12} {'s each':>7} {'s an ok':>8}  verdicts")
+    print(f"{'model':14} {'':12} {'s each':>7} {'s an ok':>8}  verdicts; stages")
     for name in MODELS:
         text, patches = apart(drawn, name, PATCHES)
         whole, staged = (
@@ -106,8 +106,13 @@ def report(name: str, how: str, seconds: float, found: list[Evaluation]) -> floa
     passed = sum(one.ok for one in found)
     verdicts = Counter(one.verdict.value for one in found).most_common()
     said = ", ".join(f"{count} {verdict}" for verdict, count in verdicts)
+    spent = Counter[str]()
+    for one in found:
+        spent.update({stage: value for stage, value in one.seconds.items() if stage != "total"})
+    total = max(1e-9, spent.total())
+    where = ", ".join(f"{stage} {value / total:.0%}" for stage, value in spent.most_common(5))
     print(
-        f"{name:14} {how:12} {seconds / len(found):>7.2f} {seconds / max(1, passed):>8.2f}  {said}",
+        f"{name:14} {how:12} {seconds / len(found):>7.2f} {seconds / max(1, passed):>8.2f}  {said}; {where}",
         flush=True,
     )
     return seconds

@@ -96,6 +96,73 @@ def _training() -> list[Any]:
     return [weights, [0 * one for one in weights], normal(8, 12, 12, 3), labels]
 
 
+def residual(weights: Any, x: Any) -> Any:
+    """Residual blocks with batch statistics, and a shortcut of one by one where they narrow."""
+
+    def normalised(x: Any) -> Any:
+        return (x - x.mean((0, 1, 2))) * jax.lax.rsqrt(x.var((0, 1, 2)) + 1e-5)
+
+    x = jax.nn.relu(normalised(convolved(x, weights[0])))
+    for first, second, short in weights[1]:
+        y = jax.nn.relu(normalised(convolved(x, first, 2)))
+        x = jax.nn.relu(normalised(convolved(y, second)) + convolved(x, short, 2))
+    return x.mean((1, 2)) @ weights[2]
+
+
+def temporal(weights: Any, x: Any) -> Any:
+    """Causal convolutions along time, each over twice the span of the one before, with gates."""
+    for power, (filtered, gate, out) in enumerate(weights):
+        y = jnp.pad(x, ((0, 0), (2 << power, 0), (0, 0)))
+        parts = [y[:, at << power : (at << power) + x.shape[1]] for at in range(3)]
+        spans = jnp.concatenate(parts, -1)
+        x = x + (jnp.tanh(spans @ filtered) * jax.nn.sigmoid(spans @ gate)) @ out
+    return x
+
+
+def experts(weights: Any, x: Any) -> Any:
+    """Two of six experts for each row, by the softmax of a gate."""
+    gate, wide, narrow = weights
+    share = jax.nn.softmax(x @ gate)
+    least = jax.lax.top_k(share, 2)[0][:, 1:]
+    share = jnp.where(share >= least, share, 0)
+    hidden = jax.nn.silu(jnp.einsum("bd,edh->beh", x, wide))
+    return jnp.einsum("beh,ehd,be->bd", hidden, narrow, share / share.sum(-1, keepdims=True))
+
+
+def autoencoder(weights: Any, x: Any) -> Any:
+    """Dense layers down to a few numbers and back, and the error of each row."""
+    y = x
+    for number, (weight, bias) in enumerate(weights):
+        y = y @ weight + bias
+        y = y if number == len(weights) - 1 else jax.nn.softplus(y)
+    return y, jnp.sqrt(((y - x) ** 2).mean(-1))
+
+
+def adam(weights: Any, x: Any, y: Any) -> Any:
+    """Four steps of Adam of two dense layers with a layer norm between them."""
+
+    def loss(weights: Any) -> Any:
+        first, scale, second = weights
+        hidden = x @ first
+        hidden = hidden - hidden.mean(-1, keepdims=True)
+        hidden = hidden * jax.lax.rsqrt((hidden**2).mean(-1, keepdims=True) + 1e-5) * scale
+        return ((jax.nn.gelu(hidden) @ second - y) ** 2).mean()
+
+    def step(held: Any, number: Any) -> Any:
+        weights, means, squares = held
+        slopes = jax.grad(loss)(weights)
+        means = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, means, slopes)
+        squares = jax.tree.map(lambda v, g: 0.99 * v + 0.01 * g * g, squares, slopes)
+        rate = 0.01 * jnp.sqrt(1 - 0.99 ** (number + 1)) / (1 - 0.9 ** (number + 1))
+        weights = jax.tree.map(
+            lambda w, m, v: w - rate * m / (jnp.sqrt(v) + 1e-7), weights, means, squares
+        )
+        return (weights, means, squares), None
+
+    none = jax.tree.map(jnp.zeros_like, weights)
+    return jax.lax.scan(step, (weights, none, none), jnp.arange(4.0))[0][0]
+
+
 UNSEEN: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "u-net": (
         u_net,
@@ -133,4 +200,34 @@ UNSEEN: dict[str, tuple[Callable[..., Any], list[Any]]] = {
         ],
     ),
     "training": (training, _training()),
+    "residual": (
+        residual,
+        [
+            [
+                normal(3, 3, 3, 24),
+                [
+                    [normal(3, 3, 24, 32), normal(3, 3, 32, 32), normal(1, 1, 24, 32)],
+                    [normal(3, 3, 32, 48), normal(3, 3, 48, 48), normal(1, 1, 32, 48)],
+                ],
+                normal(48, 10),
+            ],
+            normal(2, 16, 16, 3),
+        ],
+    ),
+    "temporal": (
+        temporal,
+        [[[normal(84, 28), normal(84, 28), normal(28, 28)] for _ in range(3)], normal(3, 40, 28)],
+    ),
+    "experts": (experts, [[normal(56, 6), normal(6, 56, 72), normal(6, 72, 56)], normal(64, 56)]),
+    "autoencoder": (
+        autoencoder,
+        [
+            [[normal(a, b), normal(b)] for a, b in ((120, 64), (64, 20), (20, 64), (64, 120))],
+            normal(96, 120),
+        ],
+    ),
+    "adam": (
+        adam,
+        [[normal(36, 88), normal(88) + 1, normal(88, 9)], normal(64, 36), normal(64, 9)],
+    ),
 }

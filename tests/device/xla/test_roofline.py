@@ -132,17 +132,41 @@ def test_one_slip_of_the_clock_does_not_decide():
     assert 0.97 < min(found) <= max(found) < 1.03
 
 
+def test_a_convolution_in_another_form_is_done_by_plain_loops():
+    """As the gradient of one with a stride is."""
+    assert convolution(16, 16, form="b01f_01oi->b01f") > 3 * convolution(16, 16)
+
+
+def test_the_library_takes_longer_for_odd_channels():
+    assert convolution(23, 32, fused=True) > 1.5 * convolution(24, 32, fused=True)
+
+
+def test_a_function_that_only_some_elements_need_is_done_one_by_one():
+    x = np.ones((64, 480), np.float32)
+    after, before = (
+        modelled(function, x)
+        for function in (
+            lambda x: jnp.pad(jnp.tanh(x), ((0, 0), (0, 32))),
+            lambda x: jnp.tanh(jnp.pad(x, ((0, 0), (0, 32)))),
+        )
+    )
+    assert after > 2 * before
+
+
+def test_a_cut_through_rows_takes_longer_than_one_between_them():
+    x = np.ones((256, 256), np.float32)
+    assert modelled(lambda x: x[:, 64:], x) > 1.5 * modelled(lambda x: x[64:], x)
+
+
 LIBRARY = 'backend_config={"fusion_config":{"kind":"__ynn_fusion"}}'
 
 
-def convolution(inputs, outputs, *, fused=False, groups=1):
+def convolution(inputs, outputs, *, fused=False, groups=1, form="b01f_01io->b01f"):
     """The modelled time of a convolution of 3 x 3 places on 14 x 14."""
     kernel = f"f32[3,3,{inputs // groups},{outputs}]{{3,2,1,0}}"
     image, made = (f"f32[4,14,14,{n}]{{3,2,1,0}}" for n in (inputs, outputs))
     grouped = f", feature_group_count={groups}" if groups > 1 else ""
-    product = (
-        f"{made} convolution(%x, %w), window={{size=3x3 pad=1_1x1_1}}, dim_labels=b01f_01io->b01f"
-    )
+    product = f"{made} convolution(%x, %w), window={{size=3x3 pad=1_1x1_1}}, dim_labels={form}"
     inner = f"  %x = {image} parameter(0)\n  %w = {kernel} parameter(1)\n  ROOT %c = {product}{grouped}\n"
     entry = "ENTRY %main (x: f32[], w: f32[]) -> f32[] {\n"
     if not fused:

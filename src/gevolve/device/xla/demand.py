@@ -46,6 +46,15 @@ def result(body: Computation) -> Instruction:
     return body.instructions[changed.operands[1] if changed else body.root]
 
 
+def before_cases(body: Computation) -> set[str]:
+    """What of a fusion is computed for some elements only: that which is padded or put beside something else."""
+    found: set[str] = set()
+    for one in reversed(body.instructions.values()):
+        if one.opcode in ("pad", "concatenate") or one.name in found:
+            found.update(one.operands)
+    return found
+
+
 def read(body: Computation, number: int, size: float) -> float:
     """Of an argument of a fusion, the bytes that it reads."""
     name = next(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,8 +16,15 @@ _PACKET = 16
 """Numbers that a processor takes at once."""
 _WHOLE = 8
 """Products of integers take so many times what those of floating-point numbers do."""
-_SHORT = 5
-"""A convolution loses as much as so many places take in each row of its result."""
+_ODD = 2
+"""The library takes so many times as long for a convolution whose channels are not a multiple of four."""
+
+
+_FORM = re.compile(r"b\d+f_\d+io->b\d+f")
+"""The order of dimensions that convolutions are written for; any other is computed by plain loops."""
+_PLAIN = 0.8
+"""A product in plain loops takes this part of an element that is fetched from elsewhere."""
+_DILATED = re.compile(r"lhs_dilate=([\dx]+)")
 
 
 def dot_seconds(rates: Rates, inside: Computation, one: Instruction) -> float:
@@ -41,7 +49,7 @@ def convolution_seconds(
     """
     taken, kernel = (inside.instructions[name].shape for name in one.operands[:2])
     labels = one.attributes.partition("dim_labels=")[2].partition(",")[0].partition(" ")[0]
-    inputs, names, outputs = labels.replace("->", "_").split("_")
+    inputs, names, _ = labels.replace("->", "_").split("_")
     size = dict(zip(names, kernel.sizes, strict=False))
     out, channels = max(1, size.get("o", 1)), max(1, size.get("i", 1))
     places = one.shape.count / out
@@ -52,9 +60,11 @@ def convolution_seconds(
     if groups > 1:
         return places * groups * (rates.group + depth * rates.group_tap) + work
     if fused:
-        across = [at for at, name in enumerate(outputs) if name.isdigit()]
-        width = one.shape.sizes[across[-1]] if across else places
-        return work * (1 + _SHORT / max(1, width)) + places * (depth + out) * rates.entry
+        odd = _ODD if channels % 4 else 1
+        return odd * work + places * (depth + out) * rates.entry
+    if not _FORM.fullmatch(labels):
+        apart = math.prod(map(int, _numbers(_DILATED, one.attributes)))
+        return one.shape.count * depth / apart * rates.single * _PLAIN
     across = max((int(name) for name in names if name.isdigit()), default=-1)
     row = channels * size.get(str(across), 1)
     if channels % _PACKET == 0:
@@ -62,6 +72,11 @@ def convolution_seconds(
     else:
         gather = rates.patch if row < _PACKET else rates.patch_row
     return work + places * depth * gather
+
+
+def _numbers(pattern: re.Pattern[str], attributes: str) -> list[str]:
+    found = pattern.search(attributes)
+    return found[1].split("x") if found else []
 
 
 def _multiply(rates: Rates, taken: str, given: str) -> float:
@@ -81,5 +96,7 @@ def _columns(rates: Rates, columns: int) -> float:
     if rest <= _PACKET // 2:
         return full * _WIDE + _PACKET / 2 * rates.columns16
     packets = -(-rest // _PACKET)
+    if _WIDE // 2 - _PACKET // 2 < rest < _WIDE // 2:
+        packets += 1
     longer = (rates.columns16, rates.columns32, rates.columns48, rates.columns60)[packets - 1]
     return full * _WIDE + packets * _PACKET * longer

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from gevolve.device.xla.demand import MOVES, demand, read, result, updated
+from gevolve.device.xla.demand import MOVES, before_cases, demand, read, result, updated
 from gevolve.device.xla.hlo import Computation, Instruction, Module, read_module
 from gevolve.device.xla.products import convolution_seconds, dot_seconds
-
-if TYPE_CHECKING:
-    from gevolve.device.xla.rates import Rates
+from gevolve.device.xla.rates import Rates
 
 FREE = frozenset(
     [
@@ -35,6 +32,11 @@ FREE = frozenset(
 )
 """Instructions for which nothing runs."""
 _MOVED = frozenset(["transpose", "copy", "reverse", "concatenate", "pad", "slice", "broadcast"])
+_CUT = 0.4
+"""Where rows are cut, or put into longer ones, an element takes this part of one that is fetched from elsewhere."""
+_ONE_BY_ONE = 7
+"""A function that is computed only in some cases is done one by one, which takes so many times as long."""
+FUNCTIONS = frozenset(Rates().functions)
 _SMALL = 'xla_cpu_small_call="true"'
 """What a call that is compiled as one says of itself."""
 _LIBRARY = '"__ynn_fusion"'
@@ -120,19 +122,21 @@ class Roofline:
         """A fusion computes each element of its result from those that it needs."""
         root = result(body)
         work = 0.0
+        apart = before_cases(body)
         for needed, inner in demand(body, root):
             if inner.opcode not in FREE and inner.opcode not in MOVES:
-                work += self._work(body, inner, needed)
+                slower = _ONE_BY_ONE if inner.name in apart and inner.opcode in FUNCTIONS else 1.0
+                work += slower * self._work(body, inner, needed)
         work += self._fetched(body, root)
         return self._rates.start + max(work, self._traffic(inside, one, body))
 
     def _fetched(self, body: Computation, root: Instruction) -> float:
         """Of the elements that a fusion takes from elsewhere than the ones before them."""
         inner = body.instructions.values()
-        if not any(_moved(body, i) for i in inner):
-            return 0.0
-        computes = any(i.opcode not in FREE and i.opcode not in MOVES for i in inner)
         count = max((shape.count for shape in root.shapes), default=0)
+        if not any(_moved(body, i) for i in inner):
+            return count * self._rates.single * _CUT if any(_cut(body, i) for i in inner) else 0.0
+        computes = any(i.opcode not in FREE and i.opcode not in MOVES for i in inner)
         return count * (self._rates.single if computes else self._rates.exchange)
 
     def _work(self, inside: Computation, one: Instruction, count: float) -> float:
@@ -157,7 +161,8 @@ class Roofline:
         if one.opcode in ("gather", "dynamic-update-slice", "dynamic-slice"):
             return one.shape.rows * rates.single
         if one.opcode in _MOVED:
-            return count * rates.exchange if _moved(inside, one) else 0.0
+            cut = rates.single * _CUT if _cut(inside, one) else 0.0
+            return count * (rates.exchange if _moved(inside, one) else cut)
         if one.opcode == "custom-call":
             return 10 * one.bytes * rates.near
         return count * rates.functions.get(one.opcode, rates.element) * _words(one)
@@ -202,6 +207,14 @@ def _words(one: Instruction) -> float:
 def _window_size(one: Instruction) -> int:
     sizes = one.attributes.partition("window={size=")[2].partition(" ")[0].partition("}")[0]
     return math.prod(int(size) for size in sizes.split("x") if size.isdigit())
+
+
+def _cut(inside: Computation, one: Instruction) -> bool:
+    """Whether rows become shorter or longer."""
+    if one.opcode not in ("slice", "pad", "concatenate"):
+        return False
+    taken = inside.instructions[one.operands[0]].shape
+    return one.shape.count > 1 and one.shape.inner != taken.inner
 
 
 def _moved(inside: Computation, one: Instruction) -> bool:
