@@ -39,18 +39,18 @@ def texts(judged):
 def test_what_saves_most_for_its_error_is_added_to_the_best_exact_variant(judged):
     best = "unroll i1 4 #1; hoist i2 loop #1"
     found = texts(judged)
-    assert found[0] == f"{best}; omit i3 0 term #1"  # the fastest of all, on top of the best
+    assert found[0] == f"omit i3 0 term #1; {best}"  # the fastest of all, and the best exact one
     # No two of one place, and no more error than may well be lost: then half as many.
-    assert found[1] == f"{best}; omit i3 1 term #1; shorten i4 8 scaled #1"
-    assert found[2] == f"{best}; omit i3 1 term #1"
+    assert found[1] == f"shorten i4 8 scaled #1; omit i3 1 term #1; {best}"
+    assert found[2] == f"omit i3 1 term #1; {best}"
     assert not any("i7" in text or "i8" in text for text in found)  # they save next to nothing
-    assert found[-1] == f"{best}; nearby i5 i6 #1"
+    assert found[-1] == f"nearby i5 i6 #1; {best}"
 
 
 def test_goes_on_from_the_fastest_when_that_has_all_exact_edits():
     best = "unroll i1 4 #1; hoist i2 loop #1"
-    more = [*JUDGED, one(f"{best}; omit i3 0 term #1", 0.4, 0.004)]
-    assert f"{best}; omit i3 0 term #1; nearby i5 i6 #1" in texts(more)
+    more = [*JUDGED, one(f"omit i3 0 term #1; {best}", 0.4, 0.004)]
+    assert f"nearby i5 i6 #1; omit i3 0 term #1; {best}" in texts(more)
 
 
 @pytest.mark.parametrize("judged", [JUDGED[:1], JUDGED[:4]])

@@ -19,7 +19,8 @@ PART = 4
 def loosened(alive: Collection[Individual], bound: float, luck: float) -> Iterator[Patch]:
     """Patches that may be faster than all exact ones, the best bets first; some were judged before.
 
-    `bound` is the error that may be lost; errors that differ by less than `luck` may come in any order.
+    `bound` is the error that may be lost; errors that differ by less than `luck` may come in any order. Edits that lose
+    some come before the exact ones, what saves least first: an edit finds no term to leave out in what another has rewritten.
     """
     exact = [one for one in alive if one.error == 0]
     best = _fastest(exact).patch
@@ -29,14 +30,14 @@ def loosened(alive: Collection[Individual], bound: float, luck: float) -> Iterat
     fastest = _fastest(alive)
     lossy = Patch(tuple(edit for edit in fastest.patch if edit not in harmless))
     if lossy.edits:
-        yield joined(best, lossy)
+        yield joined(lossy, best)
     fitting = _fitting(bets, costs, bound)
     count = len(fitting)
     while count:
-        yield joined(best, Patch(tuple(fitting[:count])))
+        yield joined(Patch(tuple(fitting[:count][::-1])), best)
         count //= 2
     base = fastest.patch if lossy.edits and {*best} <= {*fastest.patch} else best
-    yield from (joined(base, Patch((edit,))) for edit in bets if edit not in base.edits)
+    yield from (joined(Patch((edit,)), base) for edit in bets if edit not in base.edits)
 
 
 def _fastest(individuals: Collection[Individual]) -> Individual:
