@@ -13,6 +13,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 _PAGE = os.sysconf("SC_PAGESIZE")
 _LIBC = ctypes.CDLL(None, use_errno=True)  # loaded before any fork
 lasting: set[int] = set()
@@ -39,6 +40,16 @@ def disable_core_dumps() -> None:
 def adopt_orphans() -> None:
     """Make this process the parent of all its descendants whose own parent ends."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def keep_freed_memory(most: int, largest: int) -> None:
+    """Let this process and its forks keep up to `most` bytes that were freed, in pieces up to `largest`.
+
+    A compiler that takes and frees the same pages for every module waits for the kernel to clear them each time.
+    """
+    if hasattr(_LIBC, "mallopt"):  # the C library of some systems has no such options
+        _LIBC.mallopt(_TRIM_THRESHOLD, most)
+        _LIBC.mallopt(_MMAP_THRESHOLD, largest)
 
 
 def children(pid: int = 0) -> list[int]:

@@ -4,6 +4,7 @@ Started by its guard (`gevolve.system.guard`) as ``python -m gevolve.evaluate.wo
 talks over the socket FD with the process MAIN, and dies with its guard.
 """
 
+import gc
 import os
 import signal
 import socket
@@ -36,6 +37,11 @@ from gevolve.system import linux
 from gevolve.workload.base import Case, Split, Workload
 from gevolve.workload.examine import make_cases
 from gevolve.workload.vary import assumptions, varied, with_rows_permuted
+
+_KEPT, _PIECE = 256 << 20, 32 << 20
+"""Bytes of freed memory that a worker, or a child of it, keeps for the next variant, and of one piece of it."""
+_OBJECTS = 50_000
+"""So many new objects, and the garbage is looked for: an evaluation makes thousands, and no garbage to speak of."""
 
 
 class Worker:
@@ -169,6 +175,8 @@ def run(fd: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     linux.adopt_orphans()
     linux.disable_core_dumps()
+    linux.keep_freed_memory(_KEPT, _PIECE)
+    gc.set_threshold(_OBJECTS)
     main = socket.socket(fileno=fd)
     try:
         serve(main)

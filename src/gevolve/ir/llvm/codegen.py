@@ -84,7 +84,9 @@ def to_ptx(text: str, *, arch: str | None = None) -> str:
     newer GPUs, and some only on older ones.
     """
     arch, version = arch or target(text), ptx_version(text)
-    text, comments = _CHOSEN.sub("", text), _choice(text)
+    comments = _choice(text)
+    if comments:
+        text = _CHOSEN.sub("", text)
     return comments + join([unit_to_ptx(unit, arch, version) for unit in split(terse(text))])
 
 

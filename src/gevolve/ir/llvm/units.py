@@ -10,14 +10,13 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-_FUNCTION = re.compile(r"^define .*?^\}$\n?", re.MULTILINE | re.DOTALL)
 _DEFINED = re.compile(r'^define [^\n]*?(@[-\w.$]+|@"[^"]*")\(', re.MULTILINE)
 _NAME = re.compile(r'@[-\w.$]+|@"[^"]*"')
-_VARIABLE = re.compile(r'^(@[-\w.$]+|@"[^"]*") = (.*)$', re.MULTILINE)
+_VARIABLE = re.compile(r'(@[-\w.$]+|@"[^"]*") = (.*)')
 _HIDDEN = re.compile(r"\b(?:internal|private)\b")
 _LISTS = frozenset({"@llvm.used", "@llvm.compiler.used"})
-_WHOLE = re.compile(r"^module asm |^@[^\n]* = [^\n]*\b(?:alias|ifunc)\b", re.MULTILINE)
-"""What ties a module together in ways that are not followed here."""
+_WHOLE = re.compile(r"module asm |@.* = .*\b(?:alias|ifunc)\b")
+"""A line that ties a module together in ways that are not followed here."""
 
 _FILE = re.compile(r"^\s*\.file\s+(\d+) (.*)$", re.MULTILINE)
 _LOC = re.compile(r"^(\s*\.loc\s+)(\d+) ", re.MULTILINE)
@@ -25,26 +24,47 @@ END_OF_HEADER = ".address_size 64\n"
 """What ends the header of a PTX module that LLVM writes."""
 
 
-def split(text: str) -> list[str]:
+@lru_cache(maxsize=4)
+def split(text: str) -> tuple[str, ...]:
     """The units of a module, each a module; the module itself if it is one unit."""
-    if _WHOLE.search(text):
-        return [text]
-    functions = [found.group() for found in _FUNCTION.finditer(text)]
+    functions, common = _cut(text)
     if len(functions) < 2:
-        return [text]
-    common = _FUNCTION.sub("", text)
-    groups = _groups(functions, common)
+        return (text,)
+    lines = common.split("\n")
+    if any(_WHOLE.match(line) for line in lines if line.startswith(("module asm ", "@"))):
+        return (text,)
+    groups = _groups(functions, lines)
     if len(groups) < 2:
-        return [text]
+        return (text,)
     at = common.find("\nattributes #") + 1 or len(common)
-    return [common[:at] + "".join(functions[n] for n in group) + common[at:] for group in groups]
+    return tuple(
+        common[:at] + "".join(functions[n] for n in group) + common[at:] for group in groups
+    )
 
 
-def _groups(functions: Sequence[str], common: str) -> list[list[int]]:
-    """Functions that belong together, by their numbers, in the order of the module."""
+def _cut(text: str) -> tuple[list[str], str]:
+    """The functions that a module defines, and the rest of it."""
+    functions, rest = list[str](), list[str]()
+    # Looked for as plain text: an expression tries every character of modules that have many.
+    padded, at = f"\n{text}\n", 1
+    while (begin := padded.find("\ndefine ", at - 1) + 1) and (
+        last := padded.find("\n}\n", begin) + 1
+    ):
+        rest.append(padded[at:begin])
+        at = last + len("}\n")
+        functions.append(padded[begin:at])
+    return functions, "".join((*rest, padded[at:-1]))
+
+
+def _groups(functions: Sequence[str], lines: Sequence[str]) -> list[list[int]]:
+    """Functions that belong together, by their numbers, in the order of the module.
+
+    `lines` are those outside of functions.
+    """
     known = [_names(function) for function in functions]
     defined = {names[0] for names in known}
-    variables = dict(_VARIABLE.findall(common))
+    found = (_VARIABLE.match(line) for line in lines if line.startswith("@"))
+    variables = {one[1]: one[2] for one in found if one}
     if any(defined & {*_NAME.findall(value)} for value in variables.values()):
         return [list(range(len(functions)))]  # a table of functions: any may call any
     ties = defined | {
@@ -98,11 +118,8 @@ def join(modules: Sequence[str]) -> str:
     files: dict[str, int] = {}
     found: dict[str, None] = {}
     for module in modules:
-        _, _, body = module.partition(END_OF_HEADER)
-        numbers = {
-            number: files.setdefault(name, len(files) + 1) for number, name in _FILE.findall(body)
-        }
-        body = _FILE.sub("", body)
+        named, body = _body(module)
+        numbers = {number: files.setdefault(name, len(files) + 1) for number, name in named}
         if any(int(number) != new for number, new in numbers.items()):
             body = _LOC.sub(lambda line, new=numbers: f"{line[1]}{new[line[2]]} ", body)
         found |= dict.fromkeys(items(body))
@@ -111,7 +128,15 @@ def join(modules: Sequence[str]) -> str:
     return f"{header}{END_OF_HEADER}\n{''.join(found)}{listed}"
 
 
-def items(body: str) -> list[str]:
+@lru_cache(maxsize=256)
+def _body(module: str) -> tuple[list[tuple[str, str]], str]:
+    """The files that a PTX module names, by number, and what it has between them and its header."""
+    _, _, body = module.partition(END_OF_HEADER)
+    return _FILE.findall(body), _FILE.sub("", body)
+
+
+@lru_cache(maxsize=256)
+def items(body: str) -> tuple[str, ...]:
     """The declarations and definitions of a PTX module, each with its end of line."""
     found: list[str] = []
     lines: list[str] = []
@@ -125,4 +150,4 @@ def items(body: str) -> list[str]:
         if line.startswith("}") or (not inside and bare.endswith(";")):
             found.append("".join(lines))
             lines, inside = [], False
-    return found
+    return tuple(found)
