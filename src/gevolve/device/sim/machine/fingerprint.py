@@ -27,6 +27,7 @@ from gevolve.device.sim.machine.instruction import (
     Address,
     Barrier,
     Const,
+    Control,
     Imm,
     Instruction,
     Label,
@@ -134,31 +135,43 @@ def _without_padding(code: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
     return code[:end]
 
 
-def _width(instruction: Instruction, operand: Operand) -> int:
-    """How many registers an instruction may take where it names this one."""
-    if isinstance(operand, Address):
+@lru_cache(maxsize=1 << 12)
+def _width(opcode: str, modifiers: tuple[str, ...]) -> int:
+    """How many registers an instruction may take where it names one, other than in an address."""
+    if opcode.startswith("D"):
         return 2
-    if instruction.opcode.startswith("D"):
-        return 2
-    if instruction.opcode not in _NARROW or "128" in instruction.modifiers:
+    if opcode not in _NARROW or "128" in modifiers:
         return 4
-    return max((_WIDER.get(modifier, 1) for modifier in instruction.modifiers), default=1)
+    return max((_WIDER.get(modifier, 1) for modifier in modifiers), default=1)
 
 
 class _Names:
-    """New names for all that has one."""
+    """New names for all that has one.
+
+    Instructions share their operands and schedules, so what was made of one is kept under its identity, as long
+    as the code lives that it is part of.
+    """
 
     def __init__(self, code: Sequence[Instruction], *, fixed: bool) -> None:
+        self._code = code
+        operands = {id(o): o for i in code for o in i.operands}
         self._fixed = fixed or any(i.opcode in _WHOLE or _leaves(i) for i in code)
-        whole = any(isinstance(o, Special) and o.name in _ALL for i in code for o in i.operands)
+        whole = any(isinstance(o, Special) and o.name in _ALL for o in operands.values())
         self._fixed_predicates = self._fixed or whole
         self._groups: dict[tuple[str, int], tuple[str, int]] = {}
         self._given: dict[tuple[str, int], int] = {}
         self._counts: dict[str, int] = {}
-        for instruction in code:
-            for operand in instruction.operands:
-                for kind, index in _registers(operand):
-                    self._join(kind, index, _width(instruction, operand))
+        self._texts: dict[int, str] = {}
+        self._schedules: dict[int, tuple[int, bool, list[int | None], list[int]]] = {}
+        registers = {key: tuple(_registers(o)) for key, o in operands.items()}
+        taken = {
+            (*register, 2 if isinstance(o, Address) else _width(i.opcode, i.modifiers))
+            for i in code
+            for o in i.operands
+            for register in registers[id(o)]
+        }
+        for kind, index, width in sorted(taken):
+            self._join(kind, index, width)
 
     def _leader(self, register: tuple[str, int]) -> tuple[str, int]:
         while (up := self._groups.get(register, register)) != register:
@@ -193,12 +206,22 @@ class _Names:
 
     def known(self, operand: Operand) -> tuple[str, str]:
         """By what operands that may be swapped are sorted; those without a name yet keep their order."""
-        parts = list(_registers(operand))
-        if any(self._leader(p) not in self._given for p in parts) and not self._fixed:
+        found = self._texts.get(id(operand))
+        if found is not None:
+            return ("", found)
+        parts = _registers(operand)
+        if not self._fixed and any(self._leader(p) not in self._given for p in parts):
             return ("~", "")
-        return ("", self.operand(operand, 0))
+        return ("", self._operand(operand, 0))
 
     def operand(self, operand: Operand, start: int) -> str:
+        """An operand in new names."""
+        found = self._texts.get(id(operand))
+        if found is None:
+            found = self._texts[id(operand)] = self._operand(operand, start)
+        return found
+
+    def _operand(self, operand: Operand, start: int) -> str:
         match operand:
             case Reg() | UReg():
                 kind = type(operand).__name__
@@ -231,28 +254,35 @@ class _Names:
     def text(self, instruction: Instruction, start: int) -> str:
         """An instruction in new names."""
         operands = list(instruction.operands)
-        count = _SWAPPED.get(instruction.opcode, 0)
-        first = next(
-            (n for n, o in enumerate(operands[1:], 1) if not isinstance(o, Pred | UPred)), 0
-        )
-        sources = operands[first : first + count]
-        if count and first and len(sources) == count and _swappable(instruction):
-            operands[first : first + count] = sorted(sources, key=self.known)
+        if count := _SWAPPED.get(instruction.opcode, 0):
+            first = next(
+                (n for n, o in enumerate(operands[1:], 1) if not isinstance(o, Pred | UPred)), 0
+            )
+            sources = operands[first : first + count]
+            if first and len(sources) == count and _swappable(instruction):
+                operands[first : first + count] = sorted(sources, key=self.known)
         guard = instruction.guard
-        control = instruction.control
-        boards = [
-            None if board is None else self._number("Scoreboard", board)
-            for board in (control.write, control.read)
-        ]
-        waits = sorted(self._number("Scoreboard", n) for n in range(6) if control.wait >> n & 1)
+        schedule = self._schedule(instruction.control)
         parts = (
             self.operand(guard, start) if guard else "",
             instruction.opcode,
             instruction.modifiers,
             [self.operand(operand, start) for operand in operands],
-            (control.stall, control.yields, boards, waits),
+            schedule,
         )
         return f"{parts}\n"
+
+    def _schedule(self, control: Control) -> tuple[int, bool, list[int | None], list[int]]:
+        found = self._schedules.get(id(control))
+        if found is None:
+            boards = [
+                None if board is None else self._number("Scoreboard", board)
+                for board in (control.write, control.read)
+            ]
+            waits = sorted(self._number("Scoreboard", n) for n in range(6) if control.wait >> n & 1)
+            found = control.stall, control.yields, boards, waits
+            self._schedules[id(control)] = found
+        return found
 
 
 def _leaves(instruction: Instruction) -> bool:
