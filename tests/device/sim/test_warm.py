@@ -22,6 +22,7 @@ def test_a_warm_artefact_is_compiled_for_plain_runs_and_checks(name, monkeypatch
         raise AssertionError("it is compiled again")
 
     monkeypatch.setattr("gevolve.device.sim.program.compile_function", refuse)
+    monkeypatch.setattr("gevolve.device.sim.blocks.compile_functions", refuse)
     monkeypatch.setattr("gevolve.device.sim.machine.program.assemble", refuse)
     for check in (None, *device.checks):
         gpu = device.open(TEXT, Limits(), check=check)

@@ -10,6 +10,7 @@ import os
 import platform
 import sys
 import tempfile
+from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from importlib import metadata, resources
@@ -37,17 +38,44 @@ _OPTIONS = (
 
 def compile_function(text: str, name: str) -> tuple[Any, int]:
     """Compile LLVM-IR text for the host: the engine that owns the code, and a function's address."""
+    engine, (address,) = compile_functions(text, [name])
+    return engine, address
+
+
+def compile_functions(text: str, names: Sequence[str]) -> tuple[Any, list[int]]:
+    """Compile LLVM-IR text for the host: the engine that owns the code, and the addresses of functions."""
     runtime()
-    # In LLVM's global context: the garbage collector might end one of our own before the engine.
-    module = llvm.parse_assembly(text)
+    context = llvm.create_context()
+    module = llvm.parse_assembly(text, context)
     for function in module.functions:
         if function.is_declaration and function.name.startswith("gevolve_"):
             _link(function.name)
-    # The engine owns its target machine, so each needs its own. Without optimisation LLVM's fast
-    # instruction selection is used, which is six times as quick and costs little at run time.
-    engine = llvm.create_mcjit_compiler(module, _machine())
+    # An engine that compiles would verify the module twice, and keep it.
+    code = _emitter().emit_object(module)
+    module.close()
+    del context
+    engine = _loaded(code)
+    return engine, [engine.get_function_address(name) for name in names]
+
+
+def _loaded(code: bytes) -> Any:
+    """An engine that holds the functions of an object file."""
+    # The engine owns its target machine, so each needs its own. Its empty module is in LLVM's global context:
+    # the garbage collector might end one of our own before the engine.
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    return engine, engine.get_function_address(name)
+    return engine
+
+
+@cache
+def _emitter() -> Any:
+    """What compiles for the host.
+
+    Without optimisation LLVM's fast instruction selection is used, which is six times as quick and costs little at
+    run time.
+    """
+    return _machine()
 
 
 @cache
@@ -80,11 +108,7 @@ def runtime() -> Any:
         raise DeviceError("sim needs 64-bit Linux; use another device")
     # Generated code and the runtime call libm by name.
     ctypes.CDLL("libm.so.6", mode=ctypes.RTLD_GLOBAL)
-    machine = _machine()
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
-    engine.add_object_file(llvm.ObjectFileRef.from_data(runtime_object()))
-    engine.finalize_object()
-    return engine
+    return _loaded(runtime_object())
 
 
 @cache

@@ -43,7 +43,7 @@ class Launch(ctypes.Structure):
         ("fuel_limit", _u64),
         *((name, _i32) for name in ("n_blocks", "n_regions", "n_sites", "entry")),
         *((name, _i32) for name in ("waits", "order", "seed", "poison", "machine", "shadowed")),
-        *((name, _u64) for name in ("record", "hazards")),
+        *((name, _u64) for name in ("record", "hazards", "code")),
         *((name, _u64) for name in ("instructions", "sectors", "fuel", "bad_address")),
         *((name, _i32) for name in ("stop", "bad_site", "bad_region", "bad_block")),
         ("arrived", _u32 * 16),

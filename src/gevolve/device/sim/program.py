@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from gevolve.device.base import Array
 from gevolve.device.sim import layout
+from gevolve.device.sim.blocks import NO_BLOCKS, HostCode
 from gevolve.device.sim.flow import results, sources
 from gevolve.device.sim.host import compile_function
 from gevolve.device.sim.memory import PAGE
@@ -33,12 +34,11 @@ _ORDERING = frozenset({"relaxed", "acquire", "release", "acq_rel", "mmio"})
 SITE = np.dtype([(n, "<i4") for n in ("size", "kind", "line", "flags")])
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Compiled:
     """A kernel's host code, and the tables that the runtime reads beside it."""
 
-    engine: Any
-    address: int
+    code: HostCode
     blocks: Array
     sites: Array
 
@@ -56,17 +56,16 @@ class TracedSite(Protocol):
     def checked(self) -> bool: ...
 
 
-def host_code(
-    text: str, blocks: Sequence[BlockInfo], sites: Sequence[TracedSite], flags: Sequence[int]
-) -> Compiled:
-    """A translated kernel as host code; each site has its flags."""
-    engine, address = compile_function(text, "run")
+def tables(
+    blocks: Sequence[BlockInfo], sites: Sequence[TracedSite], flags: Sequence[int]
+) -> tuple[Array, Array]:
+    """What the runtime reads of a kernel's blocks and of its sites, each of which has its flags."""
     rows = [
         (site.size, KINDS.index(site.kind) + _CHECKED * site.checked, site.line, flag)
         for site, flag in zip(sites, flags, strict=True)
     ]
     table = [(b.kind, b.issued, b.sites, b.first_site, b.flags) for b in blocks]
-    return Compiled(engine, address, np.array(table, BLOCK), np.array(rows or [(0, 0, 0, 0)], SITE))
+    return np.array(table, BLOCK), np.array(rows or [(0, 0, 0, 0)], SITE)
 
 
 @dataclass(slots=True)
@@ -99,8 +98,9 @@ class Program:
                 for name in sources(code)
             }
             flags = [_flags(site.code, read) for site in kernel.sites]
-            found = self._compiled[name] = host_code(
-                kernel.text, kernel.blocks, kernel.sites, flags
+            engine, address = compile_function(kernel.text, "run")
+            found = self._compiled[name] = Compiled(
+                HostCode(address, NO_BLOCKS, (engine,)), *tables(kernel.blocks, kernel.sites, flags)
             )
         return found
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from gevolve.device.sim.blocks import compile_blocks
 from gevolve.device.sim.machine import cubin
 from gevolve.device.sim.machine.addresses import indirect_addresses
 from gevolve.device.sim.machine.fingerprint import fingerprint, module_fingerprint
@@ -12,7 +13,7 @@ from gevolve.device.sim.machine.instruction import RZ, Address, Instruction, Lab
 from gevolve.device.sim.machine.translate.blocks import Block
 from gevolve.device.sim.machine.translate.emit import Site
 from gevolve.device.sim.machine.translate.kernel import translate
-from gevolve.device.sim.program import Compiled, host_code
+from gevolve.device.sim.program import Compiled, tables
 from gevolve.device.sim.ptx import Variable
 from gevolve.device.sim.timing.code import Code
 from gevolve.device.sim.timing.machine import machine_code
@@ -33,7 +34,10 @@ class MachineKernel:
     name: str
     params: tuple[tuple[Variable, int], ...]
     """Each parameter with its offset."""
-    text: str
+    bodies: tuple[str, ...]
+    """Host code of each block, as text."""
+    common: str
+    """What all of them may refer to."""
     blocks: tuple[BlockInfo, ...]
     sites: tuple[Site, ...]
     waits: bool
@@ -88,8 +92,9 @@ class Part:
                 _STRONG if site.code.address in atomic else _flags(site.code)
                 for site in kernel.sites
             ]
-            found = self._compiled[name] = host_code(
-                kernel.text, kernel.blocks, kernel.sites, flags
+            found = self._compiled[name] = Compiled(
+                compile_blocks(kernel.bodies, kernel.common),
+                *tables(kernel.blocks, kernel.sites, flags),
             )
         return found
 
@@ -143,7 +148,8 @@ def _kernel(
     return MachineKernel(
         source.name,
         tuple(params),
-        code.text,
+        code.bodies,
+        code.common,
         code.infos,
         code.sites,
         code.waits,

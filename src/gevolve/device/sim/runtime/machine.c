@@ -1,6 +1,12 @@
 /* What machine code asks of the runtime: exchanges in the middle of a block, convergence barriers, and the
  * instructions of its special function unit and its conversions. */
 
+/* Step a warp through blocks, each of which is a function. */
+EXPORT void gevolve_run_blocks(struct warp *w) {
+  const struct launch *l = w->launch;
+  for (int32_t now; (now = gevolve_next(w)) >= 0 && now < l->n_blocks;) l->code[now](w);
+}
+
 /* An exchange among the lanes that run now; if it is guarded, among those that take part. */
 EXPORT void gevolve_exchange(struct warp *w, int32_t kind, int32_t guarded) {
   uint32_t lanes = w->group;

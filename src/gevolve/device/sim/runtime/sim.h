@@ -56,6 +56,7 @@ struct warp {
   int32_t taking[LANES];             /* whether a lane takes part in what it is at */
   int32_t gathered[LANES];           /* what the last block barrier with a reduction gave */
   uint32_t live, group;              /* the lanes that have not left, and those that run now */
+  uint64_t scratch[2];               /* machine code: where an access goes whose guard is false */
   /* the runtime's own */
   uint32_t ready, favoured, at_barrier, exchanging, diverse, order_of_lanes;
   int32_t block, spins, favour, turn;
@@ -76,6 +77,7 @@ _Static_assert(offsetof(struct warp, barrier) == 2456, "layout.BARRIER");
 _Static_assert(offsetof(struct warp, taking) == 4504, "layout.TAKING");
 _Static_assert(offsetof(struct warp, gathered) == 4632, "layout.GATHERED");
 _Static_assert(offsetof(struct warp, live) == 4760, "layout.LIVE");
+_Static_assert(offsetof(struct warp, scratch) == 4768, "layout.SCRATCH");
 _Static_assert(sizeof(struct warp) <= 8192, "gpu.WARP_BYTES");
 
 struct launch {
@@ -108,6 +110,7 @@ struct launch {
   int32_t shadowed;        /* whether memory has a shadow, MIRROR bytes behind it */
   struct record *record;   /* where to keep a trace, or null */
   struct hazards *hazards; /* where to note what a GPU gives no promise about, or null */
+  void (*const *code)(struct warp *); /* machine code: a function for each block, which `run` calls */
   /* set by the runtime */
   uint64_t instructions, sectors, fuel, bad_address;
   int32_t stop, bad_site, bad_region, bad_block;

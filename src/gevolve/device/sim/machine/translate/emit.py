@@ -25,7 +25,7 @@ from gevolve.device.sim.machine.instruction import (
     UPred,
     UReg,
 )
-from gevolve.device.sim.translate.text import Text, literal
+from gevolve.device.sim.translate.text import BITS, Text, literal
 from gevolve.errors import UnsupportedError
 
 UNIFORM = 256
@@ -37,19 +37,20 @@ PREDICATES = 320
 
 
 class Frame:
-    """Where in a thread's frame each register lies."""
+    """Where in a thread's frame each register lies: at the same place in every kernel, whatever it takes."""
+
+    predicates = 0
+    _uniform = 16
+    _registers = _uniform + 4 * (URZ + 1)
 
     def __init__(self, registers: int) -> None:
-        self.registers = registers
-        self.uniform = 4 * registers
-        self.predicates = self.uniform + 4 * URZ
-        self.size = -(-(self.predicates + 16) // 16) * 16
+        self.size = -(-(self._registers + 4 * registers) // 16) * 16
 
     def place(self, register: int) -> int:
         """The offset of a register (by its number, uniform ones after `UNIFORM`)."""
         if register >= UNIFORM:
-            return self.uniform + 4 * (register - UNIFORM)
-        return 4 * register
+            return self._uniform + 4 * (register - UNIFORM)
+        return self._registers + 4 * register
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class Site:
 
 
 class Emitter(Text):
-    """Writes the body of one segment."""
+    """Writes the body of one segment, which has a number in its block."""
 
     def __init__(self, number: int, frame: Frame, arch: str, declared: dict[str, str]) -> None:
         super().__init__(declared)
@@ -78,9 +79,11 @@ class Emitter(Text):
         self.arch = arch
         self.head: list[str] = []
         """What is done once, before the first lane."""
-        self.lane, self.index, self.frame = f"%lane{number}", f"%i{number}", f"%f{number}"
+        self.lane, self.traced, self.frame = f"%lane{number}", f"%t{number}", f"%f{number}"
         self.guard: str | None = None
         self.code: Instruction | None = None
+        self.after: str | None = None
+        """What is called once the last lane is through, as text."""
         self.sites: list[Site] = []
         self.first_site = 0
         """How many sites the block has before this segment."""
@@ -332,8 +335,10 @@ class Emitter(Text):
 
     def _signed(self, value: str, kind: str, operand: Reg | UReg | Const) -> str:
         if operand.absolute:
-            suffix = "f64" if kind == "double" else "f32"
-            value = self.call(kind, f"llvm.fabs.{suffix}", (kind, value))
+            bits = BITS[kind]
+            value = self.op(f"bitcast {kind} {value} to i{bits}")
+            value = self.op(f"and i{bits} {value}, {(1 << bits - 1) - 1}")
+            value = self.op(f"bitcast i{bits} {value} to {kind}")
         return self.op(f"fneg {kind} {value}") if operand.negate else value
 
     def constant(self, operand: Const, kind: str) -> str:

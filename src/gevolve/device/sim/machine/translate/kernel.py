@@ -1,4 +1,8 @@
-"""One kernel of machine code, as one host function that steps a warp through blocks."""
+"""One kernel of machine code, as host functions: one for each block, which steps the lanes of a warp through it.
+
+Variants have most blocks in common, so the text of a block says nothing of the rest of its kernel but where it
+goes next and what others read of it: the same text is compiled once (`host.compile_blocks`).
+"""
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -13,7 +17,6 @@ from gevolve.device.sim.machine.translate.control import Ends, is_indirect, labe
 from gevolve.device.sim.machine.translate.emit import Emitter, Frame, Site, unknown
 from gevolve.device.sim.machine.translate.externals import External
 from gevolve.device.sim.machine.translate.families import TABLE
-from gevolve.device.sim.machine.translate.memory import SCRATCH
 from gevolve.device.sim.translate.kernel import BlockInfo
 
 _SPINS, _GUARDED = 2, 4
@@ -24,7 +27,10 @@ _SPINS, _GUARDED = 2, 4
 class Code:
     """A translated kernel: host LLVM-IR, and what the runtime knows of its blocks and accesses."""
 
-    text: str
+    bodies: tuple[str, ...]
+    """Of the function of each block."""
+    common: str
+    """What all of them may refer to."""
     blocks: tuple[Block, ...]
     infos: tuple[BlockInfo, ...]
     sites: tuple[Site, ...]
@@ -53,13 +59,10 @@ class _Translator:
         most = max([kernel.registers, *(f.registers for f in module.functions.values()), 24])
         self.frame = Frame(most + 2)
         self.ends = Ends(numbers, kernel.start)
-        self.declared = {"gevolve_next": "declare i32 @gevolve_next(ptr)"}
+        self.declared: dict[str, str] = {}
         self.emitters: list[list[Emitter]] = []
         self.infos: list[BlockInfo] = []
         self.sites: list[Site] = []
-        self.calls: dict[int, str] = {}
-        """The exchange at the end of a segment, as text, by the segment's number."""
-        self.count = 0
 
     def _reach(self) -> tuple[set[int], list[Block]]:
         """The blocks that the kernel may reach, and where registers may lead it."""
@@ -88,14 +91,15 @@ class _Translator:
         for block in self.blocks:
             self._block(block)
         for number, external in enumerate(self.externals.values(), len(self.blocks)):
-            e = self._emitter()
+            e = self._emitter(0)
             external.run(e, self.ends)
             self.emitters.append([e])
             self.infos.append(BlockInfo(0, 0, 0, len(self.sites), 0, 0))
             assert number == len(self.infos) - 1
         self._save()
         return Code(
-            self._text(),
+            tuple(map(_body, self.emitters)),
+            self._common(),
             tuple(self.blocks),
             tuple(self.infos),
             tuple(self.sites),
@@ -104,9 +108,8 @@ class _Translator:
             any(is_indirect(b.end) and b.end.opcode == "CALL" for b in self.blocks if b.end),
         )
 
-    def _emitter(self) -> Emitter:
-        self.count += 1
-        return Emitter(self.count - 1, self.frame, self.module.arch, self.declared)
+    def _emitter(self, number: int) -> Emitter:
+        return Emitter(number, self.frame, self.module.arch, self.declared)
 
     # --- blocks
 
@@ -115,7 +118,7 @@ class _Translator:
         sites = 0
         kind, flags = "jump", 0
         for segment in block.segments:
-            e = self._emitter()
+            e = self._emitter(len(made))
             e.first_site = sites
             self._segment(e, segment)
             if segment is block.segments[-1]:
@@ -141,27 +144,23 @@ class _Translator:
         self.emitters.append(made)
 
     def _segment(self, e: Emitter, segment: Segment) -> None:
-        if segment.begin is not None:
-            self._with(e, segment.begin)
-            with _foreseen(e):
+        with _foreseen(e):
+            if segment.begin is not None:
+                self._with(e, segment.begin)
                 exchange.receive(e, segment.begin)
-            e.guard = None
-        for code in segment.code:
-            known = TABLE.get(code.opcode)
-            if known is None:
-                raise unknown(code, self.module.arch)
-            self._with(e, code)
-            if e.guard == "false":
                 e.guard = None
-                continue
-            with _foreseen(e):
-                known(e, code)
-            e.guard = None
-        if segment.exchange is not None:
-            self._with(e, segment.exchange)
-            with _foreseen(e):
-                self.calls[e.number] = exchange.send(e, segment.exchange)
-            e.guard = None
+            for code in segment.code:
+                known = TABLE.get(code.opcode)
+                if known is None:
+                    raise unknown(code, self.module.arch)
+                self._with(e, code)
+                if e.guard != "false":
+                    known(e, code)
+                e.guard = None
+            if segment.exchange is not None:
+                self._with(e, segment.exchange)
+                e.after = exchange.send(e, segment.exchange)
+                e.guard = None
 
     def _with(self, e: Emitter, code: Instruction) -> None:
         """Make an instruction the present one, and its guard the guard."""
@@ -230,59 +229,56 @@ class _Translator:
             found.append((*block.targets, *more))
         return [*found, *(returns for _ in self.externals)]
 
-    # --- text
+    def _common(self) -> str:
+        table = (self.ends.table(),) if self.ends.indirect else ()
+        return "\n".join((*table, *self.declared.values()))
 
-    def _text(self) -> str:
-        first = [made[0].number for made in self.emitters]
-        cases = " ".join(f"i32 {n}, label %b{s}" for n, s in enumerate(first))
-        head = f"""define void @run(ptr %w) {{
-%at.launch = getelementptr i8, ptr %w, i64 {layout.LAUNCH}
+
+_HEAD = f"""%at.launch = getelementptr i8, ptr %w, i64 {layout.LAUNCH}
 %launch = load ptr, ptr %at.launch
 %at.trace = getelementptr i8, ptr %launch, i64 {layout.TRACE}
 %trace = load ptr, ptr %at.trace
 %group = getelementptr i8, ptr %w, i64 {layout.GROUP}
 %count = getelementptr i8, ptr %w, i64 {layout.COUNT}
-br label %next
-next:
-%now = call i32 @gevolve_next(ptr %w)
-switch i32 %now, label %done [ {cases} ]
-done:
-ret void"""
-        lines = [SCRATCH, *((self.ends.table(),) if self.ends.indirect else ()), head]
-        for made in self.emitters:
-            for e in made:
-                after = "next" if e is made[-1] else f"b{e.number + 1}"
-                self._loop(lines, e, after)
-        return "\n".join((*lines, "}", *self.declared.values()))
+br label %b0"""
 
-    def _loop(self, lines: list[str], e: Emitter, after: str) -> None:
-        """A segment: a loop over the lanes of the group."""
-        n = e.number
+
+def _body(made: list[Emitter]) -> str:
+    """The function of a block, which takes the warp `%w`: its segments, one after the other."""
+    lines = [_HEAD]
+    for e in made:
+        _loop(lines, e, "done" if e is made[-1] else f"b{e.number + 1}")
+    return "\n".join((*lines, "done:", "ret void"))
+
+
+def _loop(lines: list[str], e: Emitter, after: str) -> None:
+    """A segment: a loop over the lanes of the group."""
+    n = e.number
+    lines += (
+        f"b{n}:",
+        f"%c{n} = load i64, ptr %count",
+        *e.head,
+        f"br label %l{n}",
+        f"l{n}:",
+        f"%i{n} = phi i64 [ 0, %b{n} ], [ %j{n}, %l{n} ]",
+        f"%t{n} = getelementptr i64, ptr %trace, i64 %i{n}",
+        f"%p{n} = getelementptr i64, ptr %group, i64 %i{n}",
+        f"%lane{n} = load i64, ptr %p{n}",
+        f"%q{n} = getelementptr i64, ptr %w, i64 %lane{n}",
+        f"%f{n} = load ptr, ptr %q{n}",
+        *e.lines,
+        f"%j{n} = add i64 %i{n}, 1",
+        f"%m{n} = icmp ult i64 %j{n}, %c{n}",
+    )
+    if e.after is None:
+        lines.append(f"br i1 %m{n}, label %l{n}, label %{after}")
+    else:
         lines += (
-            f"b{n}:",
-            f"%c{n} = load i64, ptr %count",
-            *e.head,
-            f"br label %l{n}",
-            f"l{n}:",
-            f"%i{n} = phi i64 [ 0, %b{n} ], [ %j{n}, %l{n} ]",
-            f"%p{n} = getelementptr i64, ptr %group, i64 %i{n}",
-            f"%lane{n} = load i64, ptr %p{n}",
-            f"%q{n} = getelementptr i64, ptr %w, i64 %lane{n}",
-            f"%f{n} = load ptr, ptr %q{n}",
-            *e.lines,
-            f"%j{n} = add i64 %i{n}, 1",
-            f"%m{n} = icmp ult i64 %j{n}, %c{n}",
+            f"br i1 %m{n}, label %l{n}, label %x{n}",
+            f"x{n}:",
+            e.after,
+            f"br label %{after}",
         )
-        call = self.calls.get(n)
-        if call is None:
-            lines.append(f"br i1 %m{n}, label %l{n}, label %{after}")
-        else:
-            lines += (
-                f"br i1 %m{n}, label %l{n}, label %x{n}",
-                f"x{n}:",
-                call,
-                f"br label %{after}",
-            )
 
 
 def _used(made: list[Emitter]) -> int:

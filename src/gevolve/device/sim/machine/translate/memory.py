@@ -12,7 +12,6 @@ from gevolve.device.sim.machine.translate.integer import target
 from gevolve.device.sim.machine.translate.table import opcode
 from gevolve.device.sim.translate.text import literal
 
-SCRATCH = "@scratch = internal global [16 x i8] zeroinitializer, align 16"
 _WINDOW = 1 << 24
 """Bytes of the windows for shared and local memory."""
 _NARROW = {"U8": 1, "S8": 1, "U16": 2, "S16": 2}
@@ -107,7 +106,7 @@ def guarded(e: Emitter, place: str) -> str:
     """The scratch area instead of a place, where the guard is false."""
     if e.guard is None:
         return place
-    return e.op(f"select i1 {e.guard}, ptr {place}, ptr @scratch")
+    return e.op(f"select i1 {e.guard}, ptr {place}, ptr {e.at('%w', layout.SCRATCH)}")
 
 
 def trace(e: Emitter, where: str, size: int, kind: str, *, checked: bool = False) -> None:
@@ -115,8 +114,8 @@ def trace(e: Emitter, where: str, size: int, kind: str, *, checked: bool = False
     assert e.code is not None
     if e.guard is not None:
         where = e.op(f"select i1 {e.guard}, i64 {where}, i64 0")
-    row = e.at("%trace", (e.first_site + len(e.sites)) * layout.LANES * 8)
-    e.do(f"store i64 {where}, ptr {e.op(f'getelementptr i64, ptr {row}, i64 {e.index}')}")
+    row = (e.first_site + len(e.sites)) * layout.LANES * 8
+    e.do(f"store i64 {where}, ptr {e.at(e.traced, row)}")
     e.sites.append(Site(size, kind, e.code, checked))
 
 
