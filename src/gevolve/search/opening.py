@@ -13,8 +13,8 @@ best together, each such group at once; and all over again as long as that pays.
 it one by one, for what was hidden behind a barrier or a test may be what is waited for when that is gone.
 
 Both objectives pay. What has less error than the unedited program, as a training may have, is joined for the least
-error: first what takes no more time; then what made nothing better alone, each on top of that, for a rate that falls pays
-where the rate is large. What is best alone may go with nothing else, so this begins anew with the best of each other
+error: first what takes no more time, and several edits at once that made nothing better alone, for a rate that falls pays
+where the rate is large; then single edits of that kind. What is best alone may go with nothing else, so this begins anew with the best of each other
 form that gains about as much, and goes on from the most accurate of all: to it comes what takes a little more time. To the most accurate comes what is faster, as long as it
 loses next to no error: time that accuracy has cost is saved elsewhere. Then what is faster is joined for the least time:
 first the exact winners, then those with an error that the tolerance allows. What these may lose is a budget that they
@@ -22,7 +22,8 @@ share, so that they come in order of the time that each saves for the error that
 
 Where the unedited program has an error itself, as models have, an evaluation is dear, and nearly all that is cheaper is
 within the tolerance. So kinds are tried by how much they save, no more are tried alone once there is enough to join,
-rounds begin with the second kind, and in those of the first kind a few are tried at a time.
+rounds begin with the second kind unless they are for the least error, where few edits simply add up, and in those of the first
+kind a few are tried at a time.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -206,7 +207,7 @@ class Opening:
                 self._stage = "better"
             else:
                 self._stage = self._stage if again else NEXT[self._stage]
-            self._alone = not self._error or self._stage in ("aided", *COMPANY)
+            self._alone = not self._error or self._stage in ("better", "aided", *COMPANY)
             if self._stage in ("better", "exact"):  # with another objective
                 self._start_over()
             if self._stage == "leaner":
@@ -222,14 +223,15 @@ class Opening:
         if self._stage == "beside":
             return self._beside()
         if self._stage == "aided":
-            return self._aids() if self._best[1].edits else []
+            return self._aids(several=False) if self._best[1].edits else []
         if self._stage == "leaner" and not self._best[1].edits:
             return []
         order = self._order()
         if order and not self._best[1].edits:
             starts = self._starts(order)
             self._take(*starts[min(self._turn, len(starts) - 1)])
-        return [patch for *_, patch in order][:MOST_JOINED]
+        pool = [patch for *_, patch in order][:MOST_JOINED]
+        return [*self._aids(several=True), *pool] if pool and self._stage == "better" else pool
 
     def _order(self) -> list[tuple[float, float, Patch]]:
         """The winners that may be joined in this stage, the best bets first."""
@@ -262,10 +264,10 @@ class Opening:
         self._take(*self._champion)
         return False
 
-    def _aids(self) -> list[Patch]:
-        """What may pay on top of the best though it did not alone: several edits at once first, then the least error."""
-        order = sorted(self._neutral, key=lambda one: (-len(one[1]), one[0], str(one[1])))
-        return [patch for _, patch in order[:FEW]]
+    def _aids(self, *, several: bool) -> list[Patch]:
+        """What may pay on top of the best though it did not alone, the least error first: several edits at once, or single ones."""
+        fitting = [one for one in self._neutral if (len(one[1]) > 1) is several]
+        return [patch for _, patch in sorted(fitting, key=lambda one: (one[0], str(one[1])))][:FEW]
 
     def _beside(self) -> list[Patch]:
         """Harmless edits that the best has not, those of the forms first that have paid most often."""

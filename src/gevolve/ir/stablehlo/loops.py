@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 STEPS = ("stablehlo.add", "stablehlo.subtract")
 EIGHTHS = (4, 7, 6)
 """How much of the last round's step is kept, in eighths."""
+WAYS = {"tapers": (1.9, 0.1), "falls": (1.0, 0.1), "rises": (0.1, 1.0)}
+"""What a value is multiplied by in the first round and after the last: never 0, so that the last rounds still do something.
+
+What tapers stays the same on average, so that it is not a smaller rate as well.
+"""
 
 
 @dataclass(frozen=True)
@@ -80,16 +85,17 @@ class Decay(StablehloEdit):
     loop: str
     counter: str
     rounds: int
-    way: Literal["falls", "rises"]
+    way: Literal["tapers", "falls", "rises"]
 
     @classmethod
     def sweep(cls, sites: StablehloSites) -> Iterable[Self]:
         found = list(_changing(sites))
-        return [cls(*one, way) for way in ("falls", "rises") for one in found]
+        return [cls(*one, way) for way in ("tapers", "falls", "rises") for one in found]
 
     @classmethod
     def bundles(cls, sites: StablehloSites) -> Iterable[Iterable[Self]]:
-        return [[cls(*one, "falls") for one in _changing(sites)]]
+        found = list(_changing(sites))
+        return [[cls(*one, way) for one in found] for way in ("tapers", "falls")]
 
     def apply(self, draft: StablehloDraft, seed: int) -> None:
         del seed  # the edit says it all
@@ -104,10 +110,10 @@ class Decay(StablehloEdit):
         users = [(use.owner, use.operand_number) for use in result.uses]
         emit = partial(draft.emit, draft.after(target))
         single = Tensor((), kind.element)
-        # 1 - 0.9 i/n, so that the last rounds still do something; or twice the way from there.
-        slope, first = (-0.9, 1.0) if self.way == "falls" else (0.9, 0.1)
+        first, last = WAYS[self.way]
+        slope = (last - first) / self.rounds
         number = emit("convert", single, [counter], {})
-        number = emit("multiply", single, [number, splat(single, slope / self.rounds, emit)], {})
+        number = emit("multiply", single, [number, splat(single, slope, emit)], {})
         number = emit("add", single, [number, splat(single, first, emit)], {})
         wide = emit("broadcast_in_dim", kind, [number], {"broadcast_dimensions": _none()})
         changed = emit("multiply", kind, [result, wide], {})
