@@ -379,9 +379,10 @@ def outcome(result: Summary) -> Table:
     if nvcc is not None:
         time = number(result.baseline["time"] * nvcc)
         table.add_row("by nvcc", "", time, _factor(nvcc))
+    untried = any(one.interval is None for one in result.front if one.id != "v0")
     for label, entry in rows:
         if entry is None:
-            table.add_row(label, "-", "", "no gain")
+            table.add_row(label, "-", "", "none yet" if untried else "no gain")
         else:
             table.add_row(label, *_cells(entry, nvcc=nvcc is not None))
     return table

@@ -145,9 +145,12 @@ function headline(data) {
           'p',
           {},
           h('a', { href: '#' + candidate.id }, candidate.id),
-          ` takes ${searchRatio(data, candidate).toFixed(3)} of the unedited program's time on the search cases. It is a candidate: `,
+          ` takes ${searchRatio(data, candidate).toFixed(3)} of the unedited program's time on the search cases${candidate.relative ? `, where its error is ${wrongness(candidate)}` : ''}. It is a candidate: `,
           why,
         ),
+        !candidate.interval &&
+          !going &&
+          copyable(`gevolve validate ${data.run.folder}`, 'the command that tries it'),
         alsoValidated(data),
       ),
       h('div', { class: 'tiles' }, checkTiles(data, candidate, false)),

@@ -48,6 +48,8 @@ function details(data, name) {
         ),
       ]),
     ),
+    status === 'not validated' &&
+      copyable(`gevolve validate ${data.run.folder} --variant ${name}`, 'the command that tries it'),
     words === null || words === undefined
       ? h(
           'p',
