@@ -2,14 +2,14 @@
 
     KERNELS=papers/hotspot,papers/nn SEEDS=3 EVALS=300 python -m benchmarks search
 
-The gain is that of the fastest exact variant that also passes on unseen and on held-out cases. FOLDER
+The gain is that of the fastest exact variant that also passes on unseen, varied and held-out cases. FOLDER
 keeps every evaluation and result, so that it can be stopped at any moment and goes on where it was; patches
 that several forms ask for are judged once, and count for each.
 """
 
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,10 +18,13 @@ from statistics import median
 import msgspec
 
 from benchmarks.baselines import HillClimbing, RandomSearch
+from gevolve.evaluate.evaluator import Evaluator
 from gevolve.evaluate.pool import Pool
 from gevolve.evaluate.protocol import Baseline
 from gevolve.evaluate.verdict import Evaluation
 from gevolve.patch import Patch
+from gevolve.run.standings import Standings
+from gevolve.run.unseen import try_best
 from gevolve.search import PRESETS, Nsga2Search, Problem, Search, Settings
 from gevolve.workload.base import Split
 from gevolve.workload.locate import locate, location_of
@@ -42,9 +45,8 @@ FORMS: dict[str, tuple[type[Search], dict[str, object]]] = {
     "kinds alike": (Nsga2Search, {"adaptive": False}),
 }
 CHOSEN = [name for name in os.environ.get("FORMS", ",".join(FORMS)).split(",") if name]
-SPLITS: tuple[Split, ...] = ("unseen", "held-out")
-MOST = 12
-"""Of the fastest variants, so many are tried on other cases before none is called a gain."""
+EARLY = ("unseen", "early varied")
+"""What a best is tried on while the search goes on, as a run does after every generation."""
 
 
 class Result(msgspec.Struct):
@@ -70,7 +72,7 @@ class Judged(msgspec.Struct):
     evaluation: Evaluation
 
 
-class Judge:
+class Judge(Evaluator):
     """Judges patches of one kernel, each once for all forms and all times that this is run."""
 
     def __init__(self, kernel: str) -> None:
@@ -81,6 +83,7 @@ class Judge:
         self._known: dict[tuple[Split, Patch], Evaluation] = {}
         self._pool: Pool | None = None
         self._baseline: Baseline | None = None
+        self._submitted: list[tuple[Hashable, Patch, Split]] = []
         with suppress(FileNotFoundError):
             for line in self._file.read_bytes().splitlines():
                 with suppress(msgspec.DecodeError):  # the last line may be cut short
@@ -114,51 +117,67 @@ class Judge:
                     file.flush()
         return [self._known[split, patch] for patch in patches]
 
+    def prepare(self, split: Split = "search") -> Baseline:
+        return self.baseline
+
+    def submit(
+        self,
+        key: Hashable,
+        patch: Patch,
+        split: Split = "search",
+        *,
+        artefact: bytes | None = None,
+    ) -> None:
+        self._submitted.append((key, patch, split))
+
+    def results(self) -> Iterator[tuple[Hashable, Evaluation]]:
+        submitted, self._submitted = self._submitted, []
+        for key, patch, split in submitted:
+            yield key, self([patch], split)[0]
+
 
 def run(judge: Judge, kernel: str, form: str, seed: int) -> Result:
     """One search of so many evaluations, and what is left of its best on other cases."""
     kind, chosen = FORMS[form]
     base = judge.baseline
     settings = replace(Settings(**chosen), tolerance=base.tolerance, rounding=base.rounding)  # pyright: ignore[reportArgumentType]
-    problem = Problem(judge.program, base.profile or None, base.evaluation, seed)
-    search = kind(problem, settings)
-    exact: dict[Patch, float] = {}
+    search = kind(Problem(judge.program, base.profile or None, base.evaluation, seed), settings)
+    standings = Standings(settings)
+    standings.add(0, Patch(), base.evaluation)
     seen: set[str] = {base.evaluation.artefact}
     sound, done, curve = 0, 0, list[float]()
-    start = base.evaluation.time or 1.0
     while done < EVALS and (patches := search.ask()):
         patches = patches[: EVALS - done]
         evaluations = judge(patches)
         for patch, one in zip(patches, evaluations, strict=True):
             sound += one.ok or one.artefact in seen
             seen.add(one.artefact)
-            if one.ok and one.time is not None and (one.error or 0.0) <= base.rounding:
-                exact[patch] = one.time
             done += 1
+            standings.add(done, patch, one)
             if done * 10 // EVALS > len(curve):
-                curve.append(start / min([start, *exact.values()]) - 1)
+                curve.append(_gain(standings))
         if done < EVALS:
             search.tell(evaluations)
-            strike(judge, search, exact)
-    order = sorted(exact, key=lambda patch: (exact[patch], len(patch), str(patch)))
-    best = next((p for p in order[:MOST] if passes(judge, p)), Patch())
-    gain = start / min(start, exact.get(best, start)) - 1
-    return Result(kernel, form, seed, EVALS, gain, len(best), sound / max(1, done), curve)
+        try_best(judge, standings, search, lambda *_: None, lambda: False, names=EARLY)
+    edits = settle(judge, standings)
+    return Result(kernel, form, seed, EVALS, _gain(standings), edits, sound / max(1, done), curve)
 
 
-def strike(judge: Judge, search: Search, exact: dict[Patch, float]) -> None:
-    """Try the best on unseen cases, as a run does after every generation; what fails is struck."""
-    for _ in range(MOST):
-        best = min(exact, key=lambda patch: (exact[patch], len(patch), str(patch)), default=None)
-        if best is None or judge([best], "unseen")[0].ok:
-            return
-        search.strike(best)
-        for patch in [patch for patch in exact if {*best} <= {*patch}]:
-            del exact[patch]
+def settle(judge: Judge, standings: Standings) -> int:
+    """Have the fastest exact variant pass on held-out cases too; returns how many edits it has."""
+    while True:
+        id_, best = standings.front[-1]
+        if not best.patch.edits:
+            return 0
+        (evaluation,) = judge([best.patch], "held-out")
+        if evaluation.ok:
+            return len(best.patch)
+        standings.validate(id_, "held-out", evaluation)
 
 
-def passes(judge: Judge, patch: Patch) -> bool:
-    return all(judge([patch], split)[0].ok for split in SPLITS)
+def _gain(standings: Standings) -> float:
+    """That of the fastest exact variant."""
+    return standings.baseline.time / standings.front[-1][1].time - 1
 
 
 def main() -> None:

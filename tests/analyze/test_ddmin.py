@@ -50,3 +50,16 @@ def test_what_is_not_needed_of_a_candidate_goes_with_it():
         return [[n for n in c if n % 7 == 3] if {3, 10} <= set(c) else None for c in candidates]
 
     assert ddmin(range(30), passes) == [3, 10]
+
+
+def test_where_all_is_needed_it_takes_few_more_questions_than_items():
+    passes, asked = rounds(lambda c: len(c) == 63)
+    assert ddmin(range(63), passes) == [*range(63)]
+    assert sum(map(len, asked)) <= 2 * 63
+
+
+def test_where_many_can_go_they_go_together():
+    needed = set(range(1, 60, 6))
+    passes, asked = rounds(lambda c: needed <= set(c))
+    assert ddmin(range(60), passes) == sorted(needed)
+    assert sum(map(len, asked)) <= 2 * 60

@@ -207,3 +207,23 @@ def test_what_executes_no_less_hides_no_gain_and_is_named():
     # The same work in other blocks may well be faster.
     counted.add(3, Patch.parse("parameter block 64 #1"), worked(70.0, 10, 4, 1, 30))
     assert [entry.id for entry in counted.variants()] == ["v3"]
+
+
+def test_suspected_is_what_has_the_fewest_edits_that_passed_nowhere():
+    """A best of four edits fails: two were in a best that passed, the others were added to it alone."""
+    counted = Standings(Settings())
+    counted.add(0, Patch(), ok(100.0))
+    texts = ["delete i1 #1; delete i2 #1"]
+    texts += [f"{texts[0]}; delete i{n} #1" for n in (3, 4)]
+    texts += [f"{texts[1]}; delete i4 #1"]
+    for id_, text in enumerate(texts, 1):
+        counted.add(id_, Patch.parse(text), ok(90.0 - id_))
+    counted.validate(1, "unseen", ok(89.0))
+    assert counted.suspects("unseen") == []
+    counted.validate(4, "unseen", WRONG)
+    assert [id_ for id_, _ in counted.suspects("unseen")] == [2]
+    counted.validate(2, "unseen", ok(88.0))
+    assert [id_ for id_, _ in counted.suspects("unseen")] == [3]
+    counted.validate(3, "unseen", WRONG)
+    assert counted.suspects("unseen") == []
+    assert Patch.parse(texts[2]) in counted.struck

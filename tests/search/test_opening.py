@@ -5,6 +5,7 @@ import pytest
 
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Edit, Patch
+from gevolve.search.ascent import Ascent
 from gevolve.search.individual import Individual
 from gevolve.search.joining import joined
 from gevolve.search.opening import Opening
@@ -53,34 +54,61 @@ def play(opening, world, most=1000):
     return asked
 
 
+def open_with(patches, unedited, *options, **more):
+    """The opening of a program: one for those that have an error, one for the others."""
+    return (Opening if unedited.error else Ascent)(patches, unedited, *options, **more)
+
+
+def reached(opening):
+    """The best patch."""
+    return opening._best[1] if isinstance(opening, Opening) else opening._best.patch
+
+
 def best(opening):
-    return {int(e.args[0]) for e in opening._best[1]}
+    return {int(e.args[0]) for e in reached(opening)}
 
 
-def test_tries_each_alone_then_joins_what_paid():
+def test_joins_what_paid_of_a_slice_before_the_next():
     world = World({0: 5, 1: 3, 2: -4, 4: 1})  # 3 fails
-    opening = Opening([patch(n) for n in range(5)], unedited(), 3)
+    opening = open_with([patch(n) for n in range(5)], unedited(), 3)
     asked = play(opening, world)
-    assert asked[:5] == [patch(n) for n in range(5)]
+    assert asked[:3] == [patch(0), patch(1), patch(2)]
+    assert asked[3] == patch(0, 1)
+    assert asked[4:6] == [patch(0, 1, 3), patch(0, 1, 4)]
     assert best(opening) == {0, 1, 4}
     assert {e.args[0] for e in opening.winners} == {"0", "1", "4"}
 
 
+@pytest.mark.parametrize("budget", [24, 48, 96, 192])
+def test_whenever_it_ends_most_of_what_was_seen_to_pay_is_joined(budget):
+    rng = np.random.default_rng(budget)
+    saves = {n: float(rng.integers(-4, 3)) / 4 for n in range(150) if rng.random() < 0.7}
+    world = World(saves)
+    opening = open_with([patch(n) for n in range(150)], unedited(), 12)
+    asked = play(opening, world, budget)
+    tried = {int(e.args[0]) for one in asked for e in one}
+    seen = sum(max(0.0, saves.get(n, 0.0)) for n in tried)
+    saved = START - min(one.time for one in map(world.judge, asked) if one)
+    assert len(tried) >= budget / 2
+    assert saved >= 0.7 * seen
+
+
 def test_leaves_out_what_clashes():
     world = World({0: 5, 1: 4, 2: 3, 3: 1}, clashes=[{0, 1}])
-    opening = Opening([patch(n) for n in range(4)], unedited(), 8)
+    opening = open_with([patch(n) for n in range(4)], unedited(), 8)
     play(opening, world)
     assert best(opening) == {0, 2, 3}
 
 
-def tried_alone(opening, time):
-    """All that an opening tries alone where everything passes; `time` gives the time of an edit."""
+def tried_alone(opening, saved):
+    """All that an opening tries in slices where everything passes; `saved` gives the time that an edit saves."""
     tried = []
-    while opening._stage == "single":
+    while not opening.over:
         asked = opening.ask()
-        tried += asked
+        if opening._stage == "single":
+            tried += opening._rounds.pool
         one = Evaluation(verdict=Verdict.OK, time=1.0, error=0.0)
-        opening.tell(asked, [Individual(p, one, time(p[0]), 0) for p in asked])
+        opening.tell(asked, [Individual(p, one, START - sum(map(saved, p)), 0) for p in asked])
     return tried
 
 
@@ -89,8 +117,8 @@ def test_kinds_that_pay_come_first_and_hopeless_ones_are_given_up():
         return Patch((Edit(kind, (str(n),), 1),))
 
     patches = [one(kind, n) for n in range(40) for kind in ("bad", "good")]
-    opening = Opening(patches, unedited(), 8, 70)
-    tried = tried_alone(opening, lambda edit: START - (edit.kind == "good"))
+    opening = open_with(patches, unedited(), 8, 70)
+    tried = tried_alone(opening, lambda edit: edit.kind == "good")
     kinds = [p[0].kind for p in tried]
     assert kinds.count("good") == 40
     assert HOPELESS <= kinds.count("bad") < HOPELESS + 8
@@ -102,8 +130,8 @@ def test_forms_of_one_kind_are_given_up_one_by_one():
         return Patch((Edit("hoist", (f"i{n}", form), 1),))
 
     patches = [one(form, n) for form in ("loop", "branch") for n in range(30)]
-    opening = Opening(patches, unedited(), 8, 50)
-    tried = tried_alone(opening, lambda edit: START - (edit.form == "hoist branch"))
+    opening = open_with(patches, unedited(), 8, 50)
+    tried = tried_alone(opening, lambda edit: edit.form == "hoist branch")
     forms = [p[0].form for p in tried]
     assert forms.count("hoist branch") == 30
     assert HOPELESS <= forms.count("hoist loop") < HOPELESS + 8
@@ -114,7 +142,7 @@ def test_one_that_clashes_with_all_others_does_not_keep_them_apart():
     count = 24
     saves = {n: 2 + n / 100 for n in range(count)}
     clashes = [{5, n} for n in range(count) if n != 5]
-    opening = Opening([patch(n) for n in range(count)], unedited(), 64)
+    opening = open_with([patch(n) for n in range(count)], unedited(), 64)
     asked = play(opening, World(saves, clashes))
     assert best(opening) == {*range(count)} - {5}
     assert len(asked) < 4 * count
@@ -122,7 +150,7 @@ def test_one_that_clashes_with_all_others_does_not_keep_them_apart():
 
 def test_exact_winners_come_before_those_with_an_error():
     world = World({0: 2, 1: 50, 2: 3}, errors={1: 0.5})
-    opening = Opening([patch(n) for n in range(3)], unedited(), 8)
+    opening = open_with([patch(n) for n in range(3)], unedited(), 8)
     asked = play(opening, world)
     with_error = [n for n, one in enumerate(asked) if edit(1) in one.edits and len(one) > 1]
     exact = [n for n, one in enumerate(asked) if edit(1) not in one.edits and len(one) > 1]
@@ -133,19 +161,19 @@ def test_exact_winners_come_before_those_with_an_error():
 def test_asks_for_nothing_twice_even_if_bundles_overlap():
     world = World(dict.fromkeys(range(6), 1))
     bundles = [patch(0, 1, 2), patch(2, 3), *(patch(n) for n in range(6)), patch(3, 2)]
-    opening = Opening(bundles, unedited(), 4)
+    opening = open_with(bundles, unedited(), 4)
     asked = [frozenset(one) for one in play(opening, world)]
     assert len(asked) == len(set(asked))
     assert best(opening) == set(range(6))
 
 
 def test_without_patches_it_is_over_at_once():
-    assert Opening([], unedited(), 4).over
-    assert Opening([Patch()], unedited(), 4).over
+    assert open_with([], unedited(), 4).over
+    assert open_with([Patch()], unedited(), 4).over
 
 
 def test_without_a_winner_it_ends_after_the_sweep():
-    opening = Opening([patch(n) for n in range(7)], unedited(), 4)
+    opening = open_with([patch(n) for n in range(7)], unedited(), 4)
     assert len(play(opening, World({}))) == 7
     assert not opening.winners
 
@@ -158,19 +186,44 @@ def test_goes_on_from_any_state(seed):
     clashes = [{int(a), int(b)} for a, b in rng.integers(0, 12, (3, 2)) if a != b]
     world = World(saves, clashes, errors)
     patches = [patch(n) for n in range(12)] + [patch(0, 1, 2), patch(5, 6)]
-    whole = Opening(patches, unedited(), 4)
+    whole = open_with(patches, unedited(), 4)
     expected = play(whole, world)
     for cut in range(len(expected)):
-        first = Opening(patches, unedited(), 4)
+        first = open_with(patches, unedited(), 4)
         asked = play(first, world, most=cut)
         seen = {frozenset(one) for one in asked}
-        second = Opening(patches, unedited(), 4).resume(first.state(), seen)
+        second = open_with(patches, unedited(), 4).resume(first.state(), seen)
         assert asked + play(second, world) == expected
-    assert whole._best[0] <= START
+    assert whole._best.time <= START
 
 
 def test_joined_has_each_edit_once():
     assert joined(patch(1, 2), patch(2, 3)) == patch(1, 2, 3)
+
+
+def test_of_what_is_struck_the_rest_is_built_on():
+    world = World({n: n + 1 for n in range(8)})
+    patches = [patch(n) for n in range(8)]
+    opening = open_with(patches, unedited(), 4)
+    alive: list[Individual] = [unedited()]
+    asked: list[Patch] = []
+    while best(opening) != {0, 1, 2, 3}:
+        now = opening.ask()
+        asked += now
+        judged = [world.judge(one) for one in now]
+        opening.tell(now, judged)
+        alive += judged
+    bad = frozenset(patch(2))
+    opening.strike(bad, [one for one in alive if edit(2) not in one.patch.edits])
+    assert best(opening) == {3}
+    assert opening.ask()[0] == patch(3, 1, 0)
+    again = open_with(patches, unedited(), 4)
+    again.resume(opening.state(), {frozenset(one) for one in asked}, [bad])
+    rest = play(opening, world)
+    assert rest == play(again, world)
+    assert not any(edit(2) in one.edits for one in rest)
+    assert best(opening) == {0, 1, 3, 4, 5, 6, 7}
+    assert "2" not in {e.args[0] for e in opening.winners}
 
 
 class Training(World):
@@ -190,7 +243,7 @@ def test_gains_in_error_are_joined_first_those_that_cost_no_time():
         {0: 0, 1: 0, 2: -5, 3: 9, 4: -80, 5: 0},
         errors={0: 0.03, 1: 0.01, 2: 0.02, 4: 0.03, 5: 0.001},
     )
-    opening = Opening([patch(n) for n in range(6)], world.judge(Patch()), 8, luck=0.002)
+    opening = open_with([patch(n) for n in range(6)], world.judge(Patch()), 8, luck=0.002)
     asked: dict[str, list[Patch]] = {}
     while not opening.over:
         patches, stage = opening.ask(), opening._stage
@@ -211,7 +264,7 @@ def test_what_accuracy_costs_in_time_is_saved_elsewhere():
         {0: 0, 1: -6, 3: 4, 4: 20, 5: 4},
         errors={0: 0.03, 1: 0.02, 3: -0.0005, 4: -0.019, 5: -0.0005},
     )
-    opening = Opening([patch(n) for n in range(6)], world.judge(Patch()), 8, luck=0.002)
+    opening = open_with([patch(n) for n in range(6)], world.judge(Patch()), 8, luck=0.002)
     asked = play(opening, world)
     accurate = [one for one in map(world.judge, asked) if one and one.error <= 0.052]
     assert min(one.time for one in accurate) == START + 6 - 8
@@ -229,7 +282,7 @@ def test_what_does_harm_alone_is_tried_on_top_of_a_gain():
 
     world = Rates(dict.fromkeys(range(4), 0), errors={0: 0.02, 1: -0.006, 2: -0.006, 3: -0.001})
     patches = [patch(0), patch(1, 2), patch(1), patch(2), patch(3)]
-    opening = Opening(patches, world.judge(Patch()), 8, luck=0.002)
+    opening = open_with(patches, world.judge(Patch()), 8, luck=0.002)
     asked = play(opening, world)
     assert min(world.judge(one).error for one in asked) == pytest.approx(0.1 - 0.02 + 0.012 - 0.03)
 
@@ -252,7 +305,7 @@ def test_what_is_best_alone_and_goes_with_nothing_is_not_the_only_start():
         return patch(*(int(e.args[0]) for e in one))
 
     world = Alone(dict.fromkeys(range(4), 0), errors={0: 0.03, 1: 0.028, 2: 0.02, 3: 0.01})
-    opening = Opening([named(n) for n in range(4)], world.judge(Patch()), 8, luck=0.002)
+    opening = open_with([named(n) for n in range(4)], world.judge(Patch()), 8, luck=0.002)
     least = 1.0
     while not opening.over:
         asked = opening.ask()
@@ -268,7 +321,7 @@ def test_what_is_best_alone_and_goes_with_nothing_is_not_the_only_start():
 
 def test_of_a_program_with_an_error_it_joins_as_soon_as_there_is_enough_to_join():
     world = Training(dict.fromkeys(range(200), 0.5))
-    opening = Opening([patch(n) for n in range(200)], world.judge(Patch()), 8)
+    opening = open_with([patch(n) for n in range(200)], world.judge(Patch()), 8)
     asked = play(opening, world)
     singles = [one for one in asked if len(one) == 1]
     assert len(singles) == ENOUGH
@@ -283,7 +336,7 @@ def test_kinds_that_only_gain_in_error_are_not_given_up():
         return Patch((Edit(kind, (str(n),), 1),))
 
     start = Training({}).judge(Patch())
-    opening = Opening([one("rate", n) for n in range(40)], start, 8, 40)
+    opening = open_with([one("rate", n) for n in range(40)], start, 8, 40)
     tried = 0
     while opening._stage == "single":
         asked = opening.ask()
@@ -295,10 +348,10 @@ def test_kinds_that_only_gain_in_error_are_not_given_up():
 def test_a_state_in_the_middle_of_gains_in_error_goes_on_alike():
     world = Training(dict.fromkeys(range(6), 0), errors=dict.fromkeys(range(6), 0.01))
     patches = [patch(n) for n in range(6)]
-    whole = Opening(patches, world.judge(Patch()), 4)
+    whole = open_with(patches, world.judge(Patch()), 4)
     asked: list[Patch] = []
     while not whole.over:
-        again = Opening(patches, world.judge(Patch()), 4).resume(
+        again = open_with(patches, world.judge(Patch()), 4).resume(
             whole.state(), {frozenset(one) for one in asked}
         )
         now = whole.ask()
@@ -339,9 +392,9 @@ class Places(Company):
 def test_what_is_harmless_alone_is_added_to_the_best_by_groups():
     patches = [*action("a", "i0", "i1"), *action("b", "i2", "i3", "i4"), *action("c", "i5")]
     world = Places({0: 4, 2: -1, 3: 0, 4: 0, 5: -20}, [{0, 2, 3, 4}])
-    opening = Opening(patches, unedited(), 8)
+    opening = open_with(patches, unedited(), 8)
     asked = play(opening, world)
-    assert {e.args[0] for e in opening._best[1]} == {"i0", "i2", "i3", "i4"}
+    assert {e.args[0] for e in reached(opening)} == {"i0", "i2", "i3", "i4"}
     assert not any(edit(1) in one.edits for one in asked[len(patches) :])  # it failed alone
     assert len(asked) < 20
 
@@ -350,9 +403,9 @@ def test_groups_are_added_again_after_a_gain():
     """One group pays only after another, which is tried after it."""
     patches = [*action("b", "i1", "i2"), *action("a", "i3"), *action("c", "i4")]
     world = Places({1: 0, 2: -1, 3: -1, 4: 3}, [{3, 4}, {1, 2, 3}])
-    opening = Opening(patches, unedited(), 8)
+    opening = open_with(patches, unedited(), 8)
     play(opening, world)
-    assert opening._best[0] == START - 61
+    assert opening._best.time == START - 61
 
 
 @pytest.mark.parametrize(("saved", "taken"), [(0.1, {"i0"}), (0.4, {"i0", "i1", "i2"})])
@@ -365,26 +418,26 @@ def test_a_group_that_gains_next_to_nothing_is_left_out(saved, taken):
             less = saved * ({"i1", "i2"} <= {e.args[0] for e in one})
             return found and Individual(one, found.evaluation, found.time - less, found.error)
 
-    opening = Opening([*action("a", "i0"), *action("b", "i1", "i2")], unedited(), 8)
+    opening = open_with([*action("a", "i0"), *action("b", "i1", "i2")], unedited(), 8)
     play(opening, Slight({0: 9, 1: -0.01, 2: -0.01}, []))
-    assert {e.args[0] for e in opening._best[1]} == taken
+    assert {e.args[0] for e in reached(opening)} == taken
 
 
 def test_what_pays_beside_the_best_is_found_though_its_group_does_not():
     """An edit does nothing alone and much beside the best; the others that do the same cost more than that."""
     patches = [*action("a", "i0"), *action("b", "i1", "i2", "i3", "i4")]
     world = Places({0: 4, 1: -20, 2: 0, 3: -20, 4: -20}, [{0, 2}])
-    opening = Opening(patches, unedited(), 8)
+    opening = open_with(patches, unedited(), 8)
     play(opening, world)
-    assert {e.args[0] for e in opening._best[1]} == {"i0", "i2"}
+    assert {e.args[0] for e in reached(opening)} == {"i0", "i2"}
 
 
 def test_groups_leave_out_what_has_an_error():
     patches = action("a", "i0", "i1", "i2")
     world = Places({0: 0, 1: 0, 2: 0}, [{0, 1}], errors={2: 0.1})
-    opening = Opening(patches, unedited(), 8)
+    opening = open_with(patches, unedited(), 8)
     play(opening, world)
-    assert {e.args[0] for e in opening._best[1]} == {"i0", "i1"}
+    assert {e.args[0] for e in reached(opening)} == {"i0", "i1"}
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -393,11 +446,11 @@ def test_goes_on_from_any_state_of_groups(seed):
     saves = {n: int(rng.integers(-3, 4)) for n in range(10) if rng.random() < 0.8}
     patches = [*action("a", *(f"i{n}" for n in range(5))), *action("b", "i5", "i6", "i7")]
     world = Places(saves, [{*[*saves][:3]}])
-    expected = play(Opening(patches, unedited(), 4), world)
+    expected = play(open_with(patches, unedited(), 4), world)
     for cut in range(len(expected)):
-        first = Opening(patches, unedited(), 4)
+        first = open_with(patches, unedited(), 4)
         asked = play(first, world, most=cut)
-        second = Opening(patches, unedited(), 4)
+        second = open_with(patches, unedited(), 4)
         second.resume(first.state(), {frozenset(one) for one in asked})
         assert asked + play(second, world) == expected
 
@@ -430,7 +483,7 @@ def test_an_error_that_may_be_lost_goes_to_what_saves_most_for_it():
     errors = dict.fromkeys(range(count), 0.0018) | {7: 0.016, 0: 0.03, 1: 0.03, 2: 0.03}
     world = Network(saves, errors=errors)
     patches = [patch(n) for n in range(count)]
-    opening = Opening(patches, world.judge(Patch()), 32, luck=0.002)
+    opening = open_with(patches, world.judge(Patch()), 32, luck=0.002)
     asked = play(opening, world)
     assert best(opening) == set(range(3, count)) - {7}
     assert len(asked) < 50
@@ -442,9 +495,9 @@ def test_ways_to_leave_out_the_same_are_told_apart_in_few_evaluations():
     errors = {n: 0.0005 * (n % 4) for n in range(count)} | {5: 0.017, 9: 0.019}
     world = Network(saves, errors=errors)
     patches = [patch(n) for n in [*range(count), *range(101, 100 + count)]]
-    opening = Opening(patches, world.judge(Patch()), 32, luck=0.002)
+    opening = open_with(patches, world.judge(Patch()), 32, luck=0.002)
     asked = play(opening, world)
-    left_out = START - world.judge(opening._best[1]).time
+    left_out = START - world.judge(reached(opening)).time
     within = sorted((error, -saves[n]) for n, error in errors.items())
     by_hand, spent = 0.0, 0.0
     for error, saved in within:
@@ -461,7 +514,7 @@ def test_where_evaluations_are_dear_kinds_are_tried_by_what_they_save():
     start = Training({}).judge(Patch())
     saves = {"skip": 6.0, "part": 0.4, "taps": 0.5}
     patches = [one(kind, n) for n in range(60) for kind in saves]
-    opening = Opening(patches, start, 16, luck=0.002)
+    opening = open_with(patches, start, 16, luck=0.002)
     tried: list[str] = []
     while opening._stage == "single":
         asked = opening.ask()
@@ -488,7 +541,7 @@ class Budget(World):
 
 def test_errors_are_weighed_the_same_where_the_unedited_program_has_none():
     world = Budget({0: 10, 1: 9, 2: 8, 3: 1}, errors={0: 0.1, 1: 0.01, 2: 0.01})
-    opening = Opening([patch(n) for n in range(4)], unedited(), 8, luck=0.01)
+    opening = open_with([patch(n) for n in range(4)], unedited(), 8, luck=0.01)
     play(opening, world)
     assert best(opening) == {1, 2, 3}
 
@@ -506,7 +559,7 @@ def test_what_did_nothing_alone_is_tried_on_top_of_what_made_the_error_less():
             return Individual(one, found.evaluation, found.time, found.error - less)
 
     world = Rates({0: 0, 1: 0, 2: -9, 3: -0.1, 4: 0}, errors={0: 0.03, 2: 0.001, 3: 0.001})
-    opening = Opening([patch(n) for n in range(5)], world.judge(Patch()), 8, luck=0.002)
+    opening = open_with([patch(n) for n in range(5)], world.judge(Patch()), 8, luck=0.002)
     asked = play(opening, world)
     assert patch(0, 3) in asked
     assert not {patch(0, 1), patch(0, 4)} & {*asked}, "they did nothing at all"

@@ -19,8 +19,6 @@ from gevolve.search.individual import admit
 UNSURE = 3
 """At most so many variants are shown whose time cannot be known."""
 _NO_LESS = "it executes no fewer instructions, memory operations, barriers or stall cycles"
-FEW = 2
-"""Variants of so many edits are all suspected of what a larger one fails for."""
 ROUNDING = 1e-9
 """Two errors that differ by less are the same."""
 KEPT = 0.9
@@ -197,25 +195,29 @@ class Standings:
         return found
 
     def suspects(self, split: str) -> list[tuple[int, Patch]]:
-        """The smallest variant that each struck one builds on, of those not tried on a split yet.
+        """Of the variants that each struck one builds on the likeliest to blame, if it was not tried on a split yet.
 
-        None of one that is known to fail for what a smaller one has. Only older ones are looked at, so
-        that it is the same ones whenever it is asked.
+        That is the one with the fewest edits that are in none of those that passed there. None of one that is
+        known to fail for what a smaller one has. Only older ones are looked at, so that it is the same ones
+        whenever it is asked.
         """
         found: dict[int, Patch] = {}
         for struck, edits in self._struck.items():
             if any(other < edits for other in self._struck.values()):
                 continue
             older = self._ids[str(struck)]
-            smaller = sorted(
-                (len(one.patch), id_)
+            smaller = {
+                id_: frozenset(one.patch)
                 for id_, one in self._alive.items()
                 if 0 < id_ < older and len(one.patch) < len(edits) and edits.issuperset(one.patch)
+            }
+            passed = frozenset[Edit]().union(
+                *(smaller[id_] for id_ in smaller if split in self._checks.get(id_, ()))
             )
-            for rank, (size, id_) in enumerate(smaller):
-                if (rank == 0 or size <= FEW) and split not in self._checks.get(id_, ()):
-                    found[id_] = self._admitted[id_]
-                    break
+            doubts = {id_: own - passed for id_, own in smaller.items() if own - passed}
+            if doubts:
+                id_ = min(doubts, key=lambda id_: (len(doubts[id_]), len(smaller[id_]), id_))
+                found[id_] = self._admitted[id_]
         return list(found.items())
 
     @property

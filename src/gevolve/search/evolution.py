@@ -22,6 +22,7 @@ from gevolve.errors import OptionError, StoreError, WorkloadError
 from gevolve.evaluate.verdict import Evaluation
 from gevolve.patch import Edit, Patch
 from gevolve.search import nsga2
+from gevolve.search.ascent import Ascent, AscentState
 from gevolve.search.base import Problem, Search
 from gevolve.search.birth import Birth
 from gevolve.search.crossover import CROSSOVERS
@@ -60,7 +61,7 @@ class State(msgspec.Struct, frozen=True):
     population: list[str]
     credit: dict[str, tuple[float, float]]
     stale: int
-    opening: OpeningState
+    opening: AscentState | OpeningState
     struck: list[str] = []
     """Patches that failed on unseen cases."""
 
@@ -208,7 +209,7 @@ class Nsga2Search(Search):
             self._unedited
         ]
         self._front = front(self._alive.values())
-        self._opening.strike(edits)
+        self._opening.strike(edits, self._alive.values())
         self._asked = None
 
     def _admit(self, judged: tuple[Patch, Evaluation]) -> Individual | None:
@@ -268,7 +269,7 @@ class Nsga2Search(Search):
         search._population = [alive[text] for text in past.population]
         search._go_on_with(past.credit)
         search._proposals.experience.add(seen)
-        search._opening = search._open(search._proposals.kinds).resume(past.opening, search._judged)
+        search._opening = search._reopen(past.opening)
         search._stale = past.stale
         return search
 
@@ -283,12 +284,23 @@ class Nsga2Search(Search):
         kinds = tuple(kind for kind in self._program.kinds if kind in credit)
         self._proposals.go_on_with(kinds, credit)
 
-    def _open(self, kinds: tuple[str, ...]) -> Opening:
+    def _open(self, kinds: tuple[str, ...]) -> Ascent | Opening:
         """The opening: what the program offers of these kinds, as far as the settings allow."""
         most = self._settings.sweep
         patches = self._program.sweep(kinds, self._profile) if most else []
         luck = LUCK * max(0.0, self._settings.bound - self._unedited.error)
-        return Opening(patches, self._unedited, self._settings.population, most, luck)
+        kind = Opening if self._unedited.error else Ascent
+        return kind(patches, self._unedited, self._settings.population, most, luck)
+
+    def _reopen(self, past: AscentState | OpeningState) -> Ascent | Opening:
+        """The opening as it was."""
+        opening = self._open(self._proposals.kinds)
+        struck = self._struck.values()
+        if isinstance(opening, Ascent) and isinstance(past, AscentState):
+            return opening.resume(past, self._judged, struck)
+        if isinstance(opening, Opening) and isinstance(past, OpeningState):
+            return opening.resume(past, self._judged)
+        raise StoreError("the unedited program's error is not what it was; start a new run")
 
     def _breed(self) -> list[Birth]:
         """The next generation: fresh variants where the population has gaps, else children."""

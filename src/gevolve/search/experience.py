@@ -37,6 +37,8 @@ class Experience:
         self.passed: set[Edit] = set()
         self.known: list[Edit] = []
         """The edits that passed and are not idle, in order."""
+        self._named: dict[tuple[str, tuple[str, ...]], Edit] = {}
+        """Edits that passed, by what they do and where."""
         self._idle: set[Edit] = set()
         self._failures: list[frozenset[Edit]] = []
         """The edits of each variant that failed, without those that passed elsewhere."""
@@ -57,7 +59,12 @@ class Experience:
         self._failures = [edits for edits in left if edits]
         self._blamed = frozenset().union(*(edits for edits in self._failures if len(edits) == 1))
         self.known = sorted(self.passed - self._idle)
+        self._named = {(edit.kind, edit.args): edit for edit in sorted(self.passed, reverse=True)}
         self._count()
+
+    def settled(self, edit: Edit) -> Edit:
+        """An edit with the repair that it passed with before, if it did: most are the same with any."""
+        return self._named.get((edit.kind, edit.args), edit)
 
     def chance(self, edit: Edit) -> float:
         """How likely an edit is to pass and to do something, as far as its kind and its places tell."""

@@ -1,29 +1,17 @@
-"""The opening of a search: promising patches one by one, then those that paid, joined.
+"""The opening of a search where the unedited program has an error itself, as models have.
 
-A program knows which patches are worth trying before anything random (`Program.sweep`). Each is judged
-alone, those of the kinds that have paid most often first; a kind of which many were tried and none paid is
-given up. What paid is then joined, by two kinds of rounds in turns. In the first every other winner is added to the
-best so far alone, and those that do not pay are left out. In the second the best of those that do are added
-together: the first, the first two, four and so on up to all, so that one that clashes with others costs half of
-what follows it, not all.
-
-Many edits pay only in company: two quotients by one divisor are worth a reciprocal once the compiler sees that the
-divisors are one. So all edits that do the same at different places, and were harmless alone, are then added to the
-best together, each such group at once; and all over again as long as that pays. Then those that are left are added to
-it one by one, for what was hidden behind a barrier or a test may be what is waited for when that is gone.
+An evaluation is dear there, and nearly all that is cheaper is within the tolerance. Promising patches (`Program.sweep`) are
+tried on the unedited program, kinds by how much they save, and no more once there is enough to join. What paid is joined in
+`Rounds` that begin with several together unless they are for the least error, where few edits simply add up; in those of
+single ones a few are tried at a time.
 
 Both objectives pay. What has less error than the unedited program, as a training may have, is joined for the least
 error: first what takes no more time, and several edits at once that made nothing better alone, for a rate that falls pays
 where the rate is large; then single edits of that kind. What is best alone may go with nothing else, so this begins anew with the best of each other
-form that gains about as much, and goes on from the most accurate of all: to it comes what takes a little more time. To the most accurate comes what is faster, as long as it
-loses next to no error: time that accuracy has cost is saved elsewhere. Then what is faster is joined for the least time:
-first the exact winners, then those with an error that the tolerance allows. What these may lose is a budget that they
-share, so that they come in order of the time that each saves for the error that it costs, not of the time alone.
-
-Where the unedited program has an error itself, as models have, an evaluation is dear, and nearly all that is cheaper is
-within the tolerance. So kinds are tried by how much they save, no more are tried alone once there is enough to join,
-rounds begin with the second kind unless they are for the least error, where few edits simply add up, and in those of the first
-kind a few are tried at a time.
+form that gains about as much, and goes on from the most accurate of all: to it comes what takes a little more time, and then what is
+faster, as long as it loses next to no error: time that accuracy has cost is saved elsewhere. Then what is faster is joined for the
+least time. The error that may be lost is a budget that all share, so that they come in order of the time that each saves for the error
+that it costs, not of the time alone.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -31,18 +19,17 @@ from typing import Self
 
 from gevolve.patch import Edit, Patch
 from gevolve.search.individual import SAME, Individual
-from gevolve.search.joining import form_of, grouped, joined, price
+from gevolve.search.joining import form_of, price
+from gevolve.search.rounds import Rounds
 from gevolve.search.singles import Singles
-from gevolve.search.stages import ACCURATE, COMPANY, EXACT, NEXT, PRICED, OpeningState, Stage
+from gevolve.search.stages import ACCURATE, NEXT, PRICED, OpeningState, Stage
 
 MOST_JOINED = 48
 """Of the winners, this many are joined: each may cost an evaluation in every second round."""
 FEW = 16
-"""Where evaluations are dear, so many of the winners are added alone at a time."""
-WORTH = 0.998
-"""What did nothing alone may round or be false elsewhere: added to the best it must bring the time below this part."""
-AGAIN = 0.99
-"""Groups are added once more if they brought the time below this part of what it was."""
+"""So many of the winners are added alone at a time."""
+MOST_ALONE = 160
+"""So many are tried alone at most."""
 STARTS = 3
 """Joining for the least error begins with so many patches at most, one after the other."""
 ABOUT = 0.5
@@ -67,7 +54,7 @@ class Opening:
         An error that is less than the unedited program's by no more than `luck` says nothing.
         """
         self._singles = Singles(
-            patches, unedited, size, len(patches) if most is None else most, luck
+            patches, unedited, size, min(MOST_ALONE, len(patches) if most is None else most), luck
         )
         self._unedited = unedited.time
         self._error = unedited.error
@@ -85,18 +72,9 @@ class Opening:
         """How often joining for the least error has begun anew."""
         self._champion: tuple[float, float, Patch] | None = None
         """The most accurate that it has led to: time, error and patch."""
-        self._harmless: list[Patch] = []
-        """Single edits that are exact, faster or not."""
         self._neutral: list[tuple[float, Patch]] = []
         """What did something and took no more time, but made nothing better: error and patch."""
-        self._start = unedited.time
-        """The least time when groups were last begun to be added."""
-        self._pool: list[Patch] = []
-        """Winners that may still be added to the best, the best bets first."""
-        self._alone = True
-        """Whether each of them is added alone, not the first few together."""
-        self._abreast = FEW if self._error else MOST_JOINED
-        """So many of them are added alone in one round."""
+        self._rounds = Rounds(FEW)
         self._settle()
 
     @property
@@ -123,7 +101,6 @@ class Opening:
         good = [one for one in judged if one is not None]
         if self._stage == "single":
             others = self._singles.tell(patches, good)
-            self._harmless += [one.patch for one in good if len(one.patch) == 1 and one.error == 0]
             self._neutral += [(one.error, one.patch) for one in others if self._is_neutral(one)]
         else:
             self._keep(good)
@@ -134,13 +111,11 @@ class Opening:
         self._seen.update(essences)
         self._settle()
 
-    def strike(self, edits: frozenset[Edit]) -> None:
+    def strike(self, edits: frozenset[Edit], _alive: Iterable[Individual]) -> None:
         """Build on nothing that has all of these edits."""
-        winners = self._singles.winners
-        self._singles.winners = [one for one in winners if not edits <= frozenset(one[2])]
-        self._harmless = [patch for patch in self._harmless if not edits <= frozenset(patch)]
+        self._singles.strike(edits)
         self._neutral = [one for one in self._neutral if not edits <= frozenset(one[1])]
-        self._pool = [patch for patch in self._pool if not edits <= frozenset(patch)]
+        self._rounds.strike(edits)
         if self._champion and edits <= frozenset(self._champion[2]):
             self._champion = None
         if edits <= frozenset(self._best[1]):
@@ -150,78 +125,53 @@ class Opening:
     def _candidates(self) -> Iterator[Patch]:
         if self._stage == "single":
             yield from self._singles.next(self._seen)
-        elif self._alone:
-            yield from (joined(self._best[1], patch) for patch in self._pool[: self._abreast])
         else:
-            yield from (joined(self._best[1], *self._pool[:n]) for n in self._lengths())
-
-    def _lengths(self) -> list[int]:
-        """How many of the pool are added at a time: one, two, four … and all."""
-        count = len(self._pool)
-        return [*(1 << n for n in range(count.bit_length()) if 1 << n < count), *([count][:count])]
+            yield from self._rounds.candidates(self._best[1])
 
     def _keep(self, good: Sequence[Individual]) -> None:
         """Go on from the best of a round."""
         reached, best = self._best
-        enough = WORTH * reached if self._stage in COMPANY else reached
-        if self._stage == "aided":
-            enough -= self._luck
+        enough = reached - self._luck if self._stage == "aided" else reached
         gains = {
             frozenset(one.patch): one
             for one in good
             if self._allows(one.time)
-            and (one.error == 0 or self._stage not in EXACT)
             and (one.error <= self._limit or self._stage != "leaner")
             and self._value(one.time, one.error) < enough
         }
         # What was added alone tells what each costs; of several together the most may be added.
         ranks = {
             key: self._bet(one.time, one.error, (reached, self._spent))
-            if self._alone
+            if self._rounds.alone
             else self._value(one.time, one.error)
             for key, one in gains.items()
         }
-        if self._alone:
-            tried, later = self._pool[: self._abreast], self._pool[self._abreast :]
-            keys = {patch: frozenset(joined(best, patch)) for patch in tried}
-            paid = [patch for patch in tried if keys[patch] in gains]
-            self._pool = sorted(paid, key=lambda patch: (ranks[keys[patch]], str(patch))) + later
+        self._rounds.keep(best, ranks)
         if gains:
             key = min(gains, key=lambda key: (ranks[key], len(key), str(gains[key].patch)))
             one = gains[key]
             self._take(one.time, one.error, one.patch)
-            self._pool = [patch for patch in self._pool if not key >= frozenset(patch)]
-        self._alone = not self._alone or not gains
+            self._rounds.leave_out(key)
 
     def _settle(self) -> None:
         """Go on to the next stage as long as there is nothing new to ask for."""
         while not self.over and not self.ask():
-            if self._stage != "single" and not self._alone and self._pool:
-                self._alone = True
+            if self._stage != "single" and self._rounds.go_on():
                 continue
-            if self._stage != "single" and len(self._pool) > self._abreast:
-                self._pool = self._pool[self._abreast :]
-                continue
-            again = self._stage == "together" and self._best[0] < AGAIN * self._start
             if self._stage == "aided" and self._begins_anew():
                 self._stage = "better"
             else:
-                self._stage = self._stage if again else NEXT[self._stage]
-            self._alone = not self._error or self._stage in ("better", "aided", *COMPANY)
-            if self._stage in ("better", "exact"):  # with another objective
+                self._stage = NEXT[self._stage]
+            if self._stage in ("better", "loose"):  # with another objective
                 self._start_over()
             if self._stage == "leaner":
                 self._limit = self._spent + self._luck
                 self._take(self._time, self._spent, self._best[1])
-            self._pool = self._fresh_pool() if not self.over else []
+            pool = self._fresh_pool() if not self.over else []
+            self._rounds.begin(pool, alone=self._stage in ("better", "aided"))
 
     def _fresh_pool(self) -> list[Patch]:
         """The winners to be joined in this stage; the first of them is the best if there is none."""
-        if self._stage == "together":
-            self._start = self._best[0]
-            return grouped(self._harmless)
-        if self._stage == "beside":
-            return self._beside()
         if self._stage == "aided":
             return self._aids(several=False) if self._best[1].edits else []
         if self._stage == "leaner" and not self._best[1].edits:
@@ -269,12 +219,6 @@ class Opening:
         fitting = [one for one in self._neutral if (len(one[1]) > 1) is several]
         return [patch for _, patch in sorted(fitting, key=lambda one: (one[0], str(one[1])))][:FEW]
 
-    def _beside(self) -> list[Patch]:
-        """Harmless edits that the best has not, those of the forms first that have paid most often."""
-        has = frozenset(self._best[1])
-        left = [patch for patch in self._harmless if not has >= frozenset(patch)]
-        return sorted(left, key=lambda patch: -self._singles.promise(form_of(patch)))[:MOST_JOINED]
-
     def _belongs(self, time: float, error: float) -> bool:
         """Whether a winner is joined in this stage."""
         if self._accurate:
@@ -284,13 +228,11 @@ class Opening:
                 and slower is (self._stage == "dearer")
                 and self._allows(time)
             )
-        return time < self._unedited and (
-            self._stage == "leaner" or (error == 0) is (self._stage == "exact")
-        )
+        return time < self._unedited
 
     def _is_neutral(self, one: Individual) -> bool:
         changes = (one.time, one.error) != (self._unedited, self._error)
-        return bool(self._error) and changes and one.time <= SAME * self._unedited
+        return changes and one.time <= SAME * self._unedited
 
     def _allows(self, time: float) -> bool:
         """Whether this stage may take so much time; without a gain in error it is the objective itself."""
@@ -323,43 +265,32 @@ class Opening:
     def state(self) -> OpeningState:
         """All that the next `ask` depends on besides what was asked for."""
         return OpeningState(
-            self._stage,
-            self._singles.tried,
-            dict(self._singles.record),
-            (self._best[0], str(self._best[1])),
-            [(time, error, str(patch)) for time, error, patch in self._singles.winners],
-            [str(patch) for patch in self._pool],
-            self._alone,
-            [str(patch) for patch in self._harmless],
-            self._start,
-            self._spent,
-            [(error, str(patch)) for error, patch in self._neutral],
-            self._time,
-            self._limit,
-            self._turn,
-            self._champion and (*self._champion[:2], str(self._champion[2])),
+            stage=self._stage,
+            record=dict(self._singles.record),
+            best=(self._best[0], str(self._best[1])),
+            time=self._time,
+            spent=self._spent,
+            limit=self._limit,
+            turn=self._turn,
+            champion=self._champion and (*self._champion[:2], str(self._champion[2])),
+            winners=[(time, error, str(patch)) for time, error, patch in self._singles.winners],
+            neutral=[(error, str(patch)) for error, patch in self._neutral],
+            alone=self._rounds.alone,
+            pool=[str(patch) for patch in self._rounds.pool],
         )
 
     def resume(self, past: OpeningState, asked: Collection[frozenset[Edit]]) -> Self:
         """Go on from a state, after all that was asked for until then."""
         self._seen.update(asked)
         self._stage = past.stage
-        self._singles.tried = past.tried
-        self._singles.record = dict(past.record)
+        self._singles.resume(past.record, past.winners)
         self._best = (past.best[0], Patch.parse(past.best[1]))
-        self._singles.winners = [
-            (time, error, Patch.parse(text)) for time, error, text in past.winners
-        ]
-        self._pool = [Patch.parse(text) for text in past.pool]
-        self._alone = past.alone
-        self._harmless = [Patch.parse(text) for text in past.harmless]
-        self._start = past.start
-        self._spent = past.spent
-        self._neutral = [(error, Patch.parse(text)) for error, text in past.neutral]
-        self._time = past.time
+        self._time, self._spent = past.time, past.spent
         self._limit = past.limit
         self._turn = past.turn
         if past.champion is not None:
             time, error, text = past.champion
             self._champion = time, error, Patch.parse(text)
+        self._neutral = [(error, Patch.parse(text)) for error, text in past.neutral]
+        self._rounds.begin([Patch.parse(text) for text in past.pool], alone=past.alone)
         return self

@@ -61,6 +61,6 @@ class Proposals:
             kind = pick(shares, rng)
             edit = self._program.propose(kind, rng, self._profile)
             if edit is not None:
-                return edit
+                return self.experience.settled(edit)
             del shares[kind]
         return None

@@ -48,7 +48,7 @@ class Settings:
 
     ``paper`` stands for those of the papers.
     """
-    sweep: int = 160
+    sweep: int = 2000
     """The most promising patches that are tried one by one before anything random; 0 for none."""
     proven: float = 0.3
     """Of the edits that mutation adds, the share that paid alone in that sweep."""

@@ -1,6 +1,6 @@
 """What is tried alone before anything is joined: in which order, and what of it paid."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from gevolve.patch import Edit, Patch
 from gevolve.search.individual import Individual
@@ -19,8 +19,10 @@ class Singles:
         self, patches: Sequence[Patch], unedited: Individual, size: int, most: int, luck: float
     ) -> None:
         self._patches: dict[str, list[Patch]] = {}
-        for patch in dict.fromkeys(patches):
-            if patch.edits:
+        known: set[frozenset[Edit]] = {frozenset()}
+        for patch in patches:
+            if frozenset(patch) not in known:
+                known.add(frozenset(patch))
                 self._patches.setdefault(form_of(patch), []).append(patch)
         self._unedited = unedited
         self._size = size
@@ -49,6 +51,31 @@ class Singles:
             kind = max(open_, key=lambda kind: self.promise(kind, drawn[kind]))
             yield left[kind][drawn[kind]]
             drawn[kind] += 1
+
+    @property
+    def done(self) -> set[frozenset[Edit]]:
+        """What was tried, if nothing was left out for being seen."""
+        tried = (
+            patches[: self.record.get(kind, (0, 0))[0]] for kind, patches in self._patches.items()
+        )
+        return {frozenset(patch) for patches in tried for patch in patches}
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left to try, if nothing was left out for being seen."""
+        return next(self.next(self.done), None) is None
+
+    def strike(self, edits: frozenset[Edit]) -> None:
+        """Forget winners that have all of these edits."""
+        self.winners = [one for one in self.winners if not edits <= frozenset(one[2])]
+
+    def resume(
+        self, record: Mapping[str, tuple[int, int]], winners: Iterable[tuple[float, float, str]]
+    ) -> None:
+        """Go on after so much was tried."""
+        self.record = dict(record)
+        self.tried = sum(count for count, _ in record.values())
+        self.winners = [(time, error, Patch.parse(text)) for time, error, text in winners]
 
     def tell(self, patches: Sequence[Patch], good: Iterable[Individual]) -> list[Individual]:
         """Take what became of patches, without those that are not good enough; returns what has not paid."""
