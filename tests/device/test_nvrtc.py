@@ -147,6 +147,23 @@ def test_host_code_of_headers_beside_the_source_is_left_out_too(tmp_path):
     assert "order" not in built
 
 
+def test_host_code_may_be_of_templates_and_types_that_only_the_host_has(tmp_path):
+    (tmp_path / "k.cu").write_text("""#include <new>
+#include <list>
+#include <chrono>
+#include <unordered_map>
+template <class T>
+inline void put(std::list<T>& values, const T value);
+template <class T>
+inline void put(std::list<T>& values, const T value) { values.push_back(value); }
+template <class T> struct Pair { T first, second; };
+template <class T> __device__ T sum(Pair<T> pair) { return pair.first + pair.second; }
+extern "C" __global__ void k(int64_t *out, uint32_t n) { out[n] = sum(Pair<int64_t>{n, 1}); }
+""")
+    built = nvrtc.compile_cuda(tmp_path / "k.cu", (), "sm_75")
+    assert b".entry k(" in built.ptx
+
+
 def test_limits_of_types_are_known_without_their_header(tmp_path):
     path = tmp_path / "limits.cu"
     path.write_text("""#include <algorithm>

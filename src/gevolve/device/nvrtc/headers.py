@@ -139,17 +139,24 @@ struct option { const char *name; int has_arg; int *flag; int val; };
 _NOTHING = (
     *("cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h"),
     *("device_functions.h", "math_functions.h", "cuda_profiler_api.h", "driver_types.h"),
-    *("stdio.h", "cstdio", "stdlib.h", "cstdlib", "string.h", "cstring", "assert.h", "cassert"),
+    *("stdio.h", "cstdio", "string.h", "cstring", "strings.h", "assert.h", "cassert", "errno.h"),
     *("stddef.h", "cstddef", "time.h", "ctime", "sys/time.h", "unistd.h", "stdbool.h", "fcntl.h"),
-    *("iostream", "fstream", "sstream", "iomanip", "string", "vector", "map", "set", "queue"),
-    *("chrono", "memory", "numeric", "random", "functional", "omp.h", "errno.h"),
-    *("sys/types.h", "sys/stat.h", "signal.h", "thread", "mutex", "list", "stdexcept"),
+    *("ctype.h", "cctype", "stdarg.h", "cstdarg", "cerrno", "signal.h", "csignal", "omp.h"),
+    *("sys/stat.h", "sys/mman.h", "sys/resource.h", "pthread.h", "dirent.h", "libgen.h"),
+    *("new", "exception", "typeinfo", "stdexcept", "initializer_list", "iterator", "bitset"),
+    *("list", "map", "set", "queue", "deque", "stack", "unordered_map", "unordered_set"),
 )
+_WITH_INTEGERS = (
+    *("stdlib.h", "cstdlib", "sys/types.h", "iostream", "fstream", "sstream", "iomanip"),
+    *("ostream", "istream", "string", "vector", "chrono", "memory", "numeric", "random"),
+    *("functional", "thread", "mutex", "condition_variable", "future", "filesystem"),
+)
+"""Those of which device code needs no more than ``int64_t`` and the like, which come with them on Linux."""
 HEADERS: Mapping[str, str] = {
     **dict.fromkeys(_NOTHING, ""),
     **dict.fromkeys(("limits.h", "climits"), _LIMITS),
     **dict.fromkeys(("float.h", "cfloat"), _FLOATS),
-    **dict.fromkeys(("stdint.h", "cstdint", "inttypes.h", "cinttypes"), _INTEGERS),
+    **dict.fromkeys(("stdint.h", "cstdint", "inttypes.h", "cinttypes", *_WITH_INTEGERS), _INTEGERS),
     "getopt.h": _GETOPT,
     "limits": _NUMERIC,
     "math.h": _MATH,
