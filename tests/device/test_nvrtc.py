@@ -158,7 +158,7 @@ template <class T>
 inline void put(std::list<T>& values, const T value) { values.push_back(value); }
 template <class T> struct Pair { T first, second; };
 template <class T> __device__ T sum(Pair<T> pair) { return pair.first + pair.second; }
-extern "C" __global__ void k(int64_t *out, uint32_t n) { out[n] = sum(Pair<int64_t>{n, 1}); }
+extern "C" __global__ void k(int64_t *out, uint n) { out[n] = sum(Pair<int64_t>{n, 1}); }
 """)
     built = nvrtc.compile_cuda(tmp_path / "k.cu", (), "sm_75")
     assert b".entry k(" in built.ptx

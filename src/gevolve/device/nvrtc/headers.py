@@ -54,6 +54,7 @@ _INTEGERS = (
     )
     + "typedef long intptr_t;\ntypedef unsigned long uintptr_t;\n"
 )
+_SHORT_NAMES = "".join(f"typedef unsigned {kind} u{kind};\n" for kind in ("short", "int", "long"))
 _MATHS = (
     *(
         "abs fabs sqrt cbrt exp exp2 expm1 log log2 log10 log1p pow hypot sin cos tan asin acos atan"
@@ -151,12 +152,13 @@ _WITH_INTEGERS = (
     *("ostream", "istream", "string", "vector", "chrono", "memory", "numeric", "random"),
     *("functional", "thread", "mutex", "condition_variable", "future", "filesystem"),
 )
-"""Those of which device code needs no more than ``int64_t`` and the like, which come with them on Linux."""
+"""Those of which device code needs no more than ``int64_t``, ``uint`` and the like, which come with them on Linux."""
 HEADERS: Mapping[str, str] = {
     **dict.fromkeys(_NOTHING, ""),
     **dict.fromkeys(("limits.h", "climits"), _LIMITS),
     **dict.fromkeys(("float.h", "cfloat"), _FLOATS),
-    **dict.fromkeys(("stdint.h", "cstdint", "inttypes.h", "cinttypes", *_WITH_INTEGERS), _INTEGERS),
+    **dict.fromkeys(("stdint.h", "cstdint", "inttypes.h", "cinttypes"), _INTEGERS),
+    **dict.fromkeys(_WITH_INTEGERS, _INTEGERS + _SHORT_NAMES),
     "getopt.h": _GETOPT,
     "limits": _NUMERIC,
     "math.h": _MATH,
