@@ -83,6 +83,7 @@ class Iree(Device):
             self.name = f"iree:{self._model}"
             self._process: IreeProcess | None = None
             self._arch = _arch(self._model)
+            self._gap = _table(self._model).launch
         self._evolved: dict[str, dict[str, bytes]] = {}
         self._same: dict[str, bool] = {}
         """Whether edited kernels compute what the graph does, by program."""
@@ -337,10 +338,10 @@ class Iree(Device):
         """The time of a program as that of its pieces; None if that is not known."""
         from gevolve.device.iree.pieces import time_of_pieces  # noqa: PLC0415  (JAX loads when it is needed)
 
-        work = self._work(artefact)
-        gap = _table(self._model).launch
+        graph, edits = parted(artefact)
+        evolved = self._work(artefact).evolved if edits else {}
         with suppress(SourceError):  # the whole may be compiled all the same
-            return time_of_pieces(self._iree(), parted(artefact)[0], work.evolved, gap)
+            return time_of_pieces(self._iree(), graph, evolved, self._gap)
         return None
 
     def _timed(self, artefact: bytes, arguments: Sequence[Array], *, cost: bool = False) -> Ran:
