@@ -7,7 +7,7 @@ from gevolve.device.sim.machine import cubin
 from gevolve.device.sim.machine.assemble import assemble
 from gevolve.device.sim.machine.program import load_ptx
 from gevolve.ir.llvm import codegen
-from gevolve.ir.llvm.units import join, split
+from gevolve.ir.llvm.units import items, join, split
 from gevolve.patch import Patch
 from gevolve.workload.locate import locate
 
@@ -131,3 +131,23 @@ def test_a_unit_that_was_rejected_is_rejected_again():
     assert program.verify(broken)
     assert program.verify(broken)
     assert program.verify(program.text) is None
+
+
+def test_braces_of_assembly_in_a_kernel_do_not_end_it():
+    """As the functions of ``cuda_fp16.h`` have them."""
+    kernels = [
+        f""".visible .entry k{n}(
+\t.param .u64 p
+)
+{{
+\t// begin inline asm {{
+\t{{mul.f16 %rs1,%rs2,%rs3;
+}}
+\tst.global.v2.u32 [%rd1], {{%r1, %r2}};
+\tret;
+}}
+"""
+        for n in range(2)
+    ]
+    variable = ".global .align 4 .b8 x[2] = {1, 2};\n"
+    assert items("\n".join([variable, *kernels])) == (variable, *kernels)

@@ -140,14 +140,15 @@ def items(body: str) -> tuple[str, ...]:
     """The declarations and definitions of a PTX module, each with its end of line."""
     found: list[str] = []
     lines: list[str] = []
-    inside = False
+    deep = 0  # braces: assembly that a source has in it may have its own, wherever on a line
     for line in body.splitlines(keepends=True):
         bare = line.strip()
-        if not inside and (not bare or bare.startswith(("//", ".section"))):
+        if not deep and (not bare or bare.startswith(("//", ".section"))):
             continue
         lines.append(line)
-        inside = inside or line.startswith("{")
-        if line.startswith("}") or (not inside and bare.endswith(";")):
+        code = line.partition("//")[0]
+        before, deep = deep, deep + code.count("{") - code.count("}")
+        if not deep and (before or bare.endswith(";")):
             found.append("".join(lines))
-            lines, inside = [], False
+            lines = []
     return tuple(found)
