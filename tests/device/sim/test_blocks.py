@@ -6,25 +6,26 @@ import pytest
 from gevolve.device.base import Limits
 from gevolve.device.registry import open_device
 from gevolve.device.sim import blocks
-from tests.device.sim.kernels import HEADER
 
-KERNEL = """
-.visible .entry {name}(.param .u64 a) {{
+KERNEL = """.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 a) {{
 .reg .b64 %o; .reg .b32 %x, %n; .reg .pred %p;
 ld.param.u64 %o, [a]; ld.global.u32 %n, [%o]; mov.u32 %x, {begin};
-again: add.u32 %x, %x, {step}; sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra again;
+again: add.u32 %x, %x, 3; sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra again;
 st.global.u32 [%o], %x; ret;
 }}
 """
 BODY = "br label %b0\nb0:\nstore i32 {value}, ptr %w\n{more}ret void"
 
 
-def text(begin, step=3):
-    return (HEADER + KERNEL.format(name="k", begin=begin, step=step)).encode()
+def text(begin):
+    return KERNEL.format(begin=begin).encode()
 
 
 def result(artefact):
-    gpu = open_device("sim:h100").open(artefact, Limits())
+    gpu = open_device("sim:t4").open(artefact, Limits())
     try:
         out = gpu.array(np.array([5], np.uint32))
         gpu.launch("k", 1, 1, out)
