@@ -270,6 +270,29 @@ def test_what_accuracy_costs_in_time_is_saved_elsewhere():
     assert min(one.time for one in accurate) == START + 6 - 8
 
 
+def test_a_gain_that_may_be_luck_is_not_worth_many_evaluations():
+    """Errors of a sample of images differ by more than luck; then time is what the search is for."""
+    world = Training({0: 1, 1: 0, 2: 5, 3: 5}, errors={0: 0.005, 1: 0.004, 2: -0.001, 3: -0.001})
+    kinds = {0: "a", 1: "b", 2: "c", 3: "c"}
+    patches = [Patch((Edit(kinds[n], (str(n),), 1),)) for n in kinds]
+    stages = {}
+    opening = Opening(patches, world.judge(Patch()), 8, luck=0.002)
+    while not opening.over:
+        asked, stage = opening.ask(), opening._stage
+        stages[stage] = stages.get(stage, 0) + len(asked)
+        plain = [patch(*(int(e.args[0]) for e in one)) for one in asked]
+        opening.tell(
+            asked,
+            [
+                Individual(one, found.evaluation, found.time, found.error)
+                for one, found in zip(asked, map(world.judge, plain), strict=True)
+            ],
+        )
+    assert "leaner" not in stages
+    assert opening._turn == 0
+    assert stages["loose"] > stages["better"]
+
+
 def test_what_does_harm_alone_is_tried_on_top_of_a_gain():
     """A rate that falls: too small a rate alone, and what a large one needs; of all steps at once, or not at all."""
 

@@ -32,6 +32,8 @@ MOST_ALONE = 160
 """So many are tried alone at most."""
 STARTS = 3
 """Joining for the least error begins with so many patches at most, one after the other."""
+SURE = 5
+"""And only if the best gains more than this many times what luck may: errors of a thousand images vary by a point."""
 ABOUT = 0.5
 """With those that gain at least this part of what the best does."""
 DEAR = 1.25
@@ -174,7 +176,7 @@ class Opening:
         """The winners to be joined in this stage; the first of them is the best if there is none."""
         if self._stage == "aided":
             return self._aids(several=False) if self._best[1].edits else []
-        if self._stage == "leaner" and not self._best[1].edits:
+        if self._stage == "leaner" and not self._sure(self._spent):
             return []
         order = self._order()
         if order and not self._best[1].edits:
@@ -203,12 +205,17 @@ class Opening:
                 forms.setdefault(form_of(one[2]), one)
         return list(forms.values())[:STARTS]
 
+    def _sure(self, error: float) -> bool:
+        """Whether an error is so much less than the unedited program's that it is worth many evaluations."""
+        return self._error - error > SURE * self._luck
+
     def _begins_anew(self) -> bool:
         """Whether to join for the least error from another start; if not, the most accurate is gone on from."""
         if self._champion is None or self._spent < self._champion[1]:
             self._champion = self._time, self._spent, self._best[1]
         order = self._order()
-        if order and self._turn + 1 < len(self._starts(order)):
+        several = bool(order) and self._sure(order[0][1])
+        if several and self._turn + 1 < len(self._starts(order)):
             self._turn += 1
             return True
         self._take(*self._champion)
