@@ -62,7 +62,7 @@ def diff(source: Source) -> Made:
     with run.evaluator(workers=1) as evaluator:
         try:
             told = _judged(run, evaluator, form.text)
-        except DeviceError:
+        except (CompileError, DeviceError):
             form = right_part(program, source.patch, form, lambda one: _passes(run, evaluator, one))
             if not form.words:
                 raise

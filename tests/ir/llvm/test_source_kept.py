@@ -173,3 +173,19 @@ def test_an_edit_that_does_not_fit_leaves_nothing_behind(program):
     form = program.source_form(Patch((gone, keep)), SOURCE, "smooth.cu")
     assert len(form.left) == 1
     assert "kept" not in form.text
+
+
+def test_two_values_have_a_variable_each_and_compile(program, tmp_path):
+    edits = [
+        next(edit for edit, form in forms(program, "keep") if f"`{element}`" in form.words[0])
+        for element in ("tile[i]", "seen[i]")
+    ]
+    form = program.source_form(Patch(tuple(edits)), SOURCE, "smooth.cu")
+    assert not form.left
+    assert re.findall(r"^ *(\w+ kept\d);", form.text, re.MULTILINE) == [
+        "float kept1",
+        "unsigned kept2",
+    ]
+    path = tmp_path / "smooth.cu"
+    path.write_text(form.text)
+    assert load(path).text

@@ -120,6 +120,8 @@ class Changes:
     def _value(self, span: Span, lines: dict[int, list[str]]) -> str:
         """What a stretch becomes where it stands."""
         text = self._stretch(span, lines, inside=True)
+        if span[0] == span[1]:  # nothing is there to be replaced: one comes after the other
+            return "".join(f"{one.before}{one.after}" for one in self._at[span])
         for one in self._at.get(span, ()):
             text = f"{one.before}{text if one.keeps else ''}{one.after}"
         return text
