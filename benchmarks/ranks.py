@@ -125,7 +125,7 @@ def load(name: str) -> Loaded:
 
 def spearman(one: Any, other: Any) -> float:
     ranks = [np.argsort(np.argsort(values)) for values in (one, other)]
-    return float(np.corrcoef(*ranks)[0, 1]) if len(one) > 2 else float("nan")
+    return float(np.corrcoef(ranks)[0, 1]) if len(one) > 2 else float("nan")
 
 
 def variants(client: Client, name: str) -> tuple[list[tuple[str, CompiledProgram]], list[Any]]:

@@ -21,7 +21,7 @@ COUNT = int(os.environ.get("GEVOLVE_HOSTILE", str(len(MAKERS))))
 """How many programs are tried, one of every kind first; 500 take some minutes."""
 VERDICTS = {
     "abort": {"crash"},
-    "hang": {"timeout", "memory"},
+    "hang": {"timeout", "memory", "fuel"},
     "memory": {"memory"},
     "compile": {"compile"},
     "nan": {"nonfinite"},
@@ -33,6 +33,16 @@ VERDICTS = {
 def no_orphans():
     yield
     assert all_gone(), f"left behind: {workers_of(os.getpid())}"
+
+
+def test_a_loop_that_may_never_end_is_not_begun():
+    """The unedited program has none, so no time can be told; whoever waited for it would wait for the whole patience."""
+    with Pool(Location(FILE, "Hostile"), device="xla:cpu", workers=1, patience=3000.0) as evaluator:
+        evaluator.prepare()
+        evaluator.submit(0, patch("endless-loop", 1))
+        [(_, found)] = evaluator.results()
+    assert found.verdict.value == "fuel"
+    assert "until something happens" in found.detail
 
 
 @pytest.mark.slow
