@@ -139,7 +139,12 @@ def _choices(instr: Instr) -> list[tuple[int, What]]:
     }
     fused: list[tuple[int, What]] = [(2, "term"), (0, "term")]
     found = fused if is_fma(instr) else choices.get(instr.opcode, [])
-    return [(kept, what) for kept, what in found if any(o.local for o in _omitted(instr, kept))]
+    written = len(instr.operands)  # a constant may be part of the text instead
+    return [
+        (kept, what)
+        for kept, what in found
+        if kept < written and any(o.local for o in _omitted(instr, kept))
+    ]
 
 
 def _omitted(instr: Instr, kept: int) -> Iterator[Operand]:
