@@ -55,7 +55,7 @@ def test_of_a_variant_only_what_nobody_had_before_is_compiled_and_timed(found):
     assert timed <= compiled  # kernels may have the same machine code
     for count, new, fresh in others[:-1]:
         assert 0 <= new < count
-        assert fresh <= new
+        assert fresh < count  # one that is known is timed again where its tensors lie otherwise
     assert others[0][1] == 1  # the block that was edited, and none of those that were not
     assert others[-1] == [first, 0, 0]
 
