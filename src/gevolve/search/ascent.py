@@ -96,7 +96,7 @@ class Ascent:
     @property
     def winners(self) -> list[Edit]:
         """The edits of all that was faster than what it was added to, each once."""
-        return list(dict.fromkeys(edit for *_, patch in self._singles.winners for edit in patch))
+        return self._singles.edits
 
     def ask(self) -> list[Patch]:
         """The next patches, none of which was asked for before; the same ones until they are told."""

@@ -53,6 +53,11 @@ class Singles:
             drawn[kind] += 1
 
     @property
+    def edits(self) -> list[Edit]:
+        """The edits of all winners, each once."""
+        return list(dict.fromkeys(edit for *_, patch in self.winners for edit in patch))
+
+    @property
     def done(self) -> set[frozenset[Edit]]:
         """What was tried, if nothing was left out for being seen."""
         tried = (
