@@ -121,7 +121,7 @@ class Disturbed:
             self.process.kill()
             self.process.wait()
             if left := still_alive(before):
-                self.errors.append(f"left behind: {left}")
+                self.errors.append(f"left behind: {[state(pid) for pid in left]}")
         elif kind == "stop the main process for a while":
             self.process.send_signal(signal.SIGSTOP)
             time.sleep(self.rng.uniform(0.1, 2.0))
@@ -208,8 +208,10 @@ class Disturbed:
 
     def complaints(self) -> list[str]:
         """What went wrong besides: tracebacks, and messages of more than a line."""
-        log = (self.place / "log").read_text(errors="replace")
-        return self.errors + [line for line in log.splitlines() if "Traceback" in line]
+        return self.errors + [line for line in self.log().splitlines() if "Traceback" in line]
+
+    def log(self) -> str:
+        return (self.place / "log").read_text(errors="replace")
 
 
 def tree(pid: int) -> list[int]:
@@ -246,6 +248,15 @@ def alive(pid: int) -> bool:
     except OSError:
         return False
     return stat.rpartition(")")[2].split()[0] not in "ZX" and "gevolve" in command(pid)
+
+
+def state(pid: int) -> str:
+    """Who a process is, for people."""
+    said = [f"{pid}", command(pid).replace("\0", " ")]
+    with suppress(OSError):
+        said += Path(f"/proc/{pid}/status").read_text().splitlines()[:12]
+        said += [Path(f"/proc/{pid}/wchan").read_text()]
+    return "; ".join(said)
 
 
 def command(pid: int) -> str:
@@ -300,7 +311,8 @@ def disturb(place: Path, count: int, evals: int, seed: int = 1) -> Disturbed:
     whole.work(0)
     disturbed = Disturbed(place, evals, seed)
     disturbed.work(count)
-    assert disturbed.complaints() == []
+    complaints = disturbed.complaints()
+    assert not complaints, f"{complaints}, after {dict(disturbed.seen)}\n{disturbed.log()[-4000:]}"
     expected, got = content(whole.folder), content(disturbed.folder)
     different = [key for key in expected.keys() | got.keys() if expected.get(key) != got.get(key)]
     assert not different, {key: (expected.get(key), got.get(key)) for key in different[:3]}

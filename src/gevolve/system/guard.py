@@ -4,8 +4,8 @@
 
 The worker dies with its guard by SIGKILL, which works on stopped processes too. What the worker's own
 children have started, wherever it has gone, becomes the guard's child when its parent ends, and is
-killed. The guard ends when the worker does (with its status), when MAIN does, or at SIGTERM. It is in
-MAIN's session but in a process group of its own: if it is stopped when MAIN ends, the kernel wakes it.
+killed. The guard ends when the worker does (with its status), when MAIN does, or at SIGTERM. If it is
+stopped, or about to be, when MAIN ends, the kernel wakes it.
 
 Only the standard library is imported: there is one such process for each worker.
 """
@@ -103,6 +103,7 @@ def main(fd: str, parent: str) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _end)
+    linux.die_with_parent(int(parent), signal.SIGCONT)  # which also takes back a stop that is under way
     linux.adopt_orphans()
     linux.disable_core_dumps()
     scratch = _scratch()

@@ -27,6 +27,8 @@ SECONDS = 60.0
 """Of processor time."""
 _PATIENCE = 8
 """So many times as long by the clock: on a busy machine most of that is the time of others."""
+_GO_ON = 1.0
+"""A fork that has been silent for so many seconds is told to go on, should it have been stopped."""
 MEMORY = 4 << 30
 """Bytes by which the address space may grow."""
 _STACK = 8 << 20
@@ -76,7 +78,7 @@ def _in_a_fork(
     os.close(write)
     data, overdue = b"", True
     try:
-        data, overdue = _receive(read, time.monotonic() + _PATIENCE * seconds)
+        data, overdue = _receive(read, time.monotonic() + _PATIENCE * seconds, pid)
     finally:
         os.close(read)
         if not _has_ended(pid, 1.0 if data else 0.1):
@@ -103,12 +105,15 @@ def _has_ended(pid: int, seconds: float) -> bool:
         os.close(handle)
 
 
-def _receive(read: int, until: float) -> tuple[bytes, bool]:
-    """All that comes through a pipe, and whether it took too long."""
+def _receive(read: int, until: float, pid: int) -> tuple[bytes, bool]:
+    """All that a child sends through a pipe, and whether it took too long; one that somebody stopped goes on."""
     parts: list[bytes] = []
     poll = select.poll()
     poll.register(read, select.POLLIN)
-    while poll.poll(max(0.0, until - time.monotonic()) * 1000):
+    while (left := until - time.monotonic()) > 0:
+        if not poll.poll(min(left, _GO_ON) * 1000):
+            os.kill(pid, signal.SIGCONT)
+            continue
         data = os.read(read, 1 << 20)
         if not data:
             return b"".join(parts), False

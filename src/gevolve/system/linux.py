@@ -26,7 +26,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def die_with_parent(parent: int, how: signal.Signals) -> None:
-    """Ask the kernel to signal this process when its parent ends; exits if it already has."""
+    """Ask the kernel to signal this process when its parent ends; exits if that has ended already."""
     _prctl(_PR_SET_PDEATHSIG, how)
     if os.getppid() != parent:
         os._exit(1)
