@@ -8,6 +8,7 @@ from gevolve.run.findings import Interval
 from gevolve.run.standings import Standings
 from gevolve.run.summary import best_of, most_accurate
 from gevolve.search import Settings
+from gevolve.search.elsewhere import FAILS
 
 
 def ok(time, error=0.0):
@@ -226,4 +227,55 @@ def test_suspected_is_what_has_the_fewest_edits_that_passed_nowhere():
     assert [id_ for id_, _ in counted.suspects("unseen")] == [3]
     counted.validate(3, "unseen", WRONG)
     assert counted.suspects("unseen") == []
-    assert Patch.parse(texts[2]) in counted.struck
+    assert (Patch.parse(texts[2]), FAILS) in counted.elsewhere
+
+
+def inexact(time, error):
+    return Evaluation(verdict=Verdict.OK, time=time, error=error, inexact=True)
+
+
+def test_what_is_not_exact_elsewhere_is_not_called_exact():
+    counted = standings()
+    assert [(id_, one.id) for id_, one in zip((2, 1), counted.variants(), strict=True)] == [
+        (2, "v2"),
+        (1, "v1"),
+    ]
+    counted.validate(1, "held-out", inexact(80.0, 1e-3))
+    assert [(one.id, one.exact) for one in counted.variants()] == [
+        ("v2", False),
+        ("v1", False),
+        ("v4", True),
+    ]
+    assert counted.variants()[1].error == 1e-3
+    assert counted.inexact_on(1) == "held-out"
+    assert counted.failures.failed == 0
+    # Nor is what builds on an edit that is not exact alone, and came later.
+    counted.add(5, Patch.parse("delete i1 #1; delete i4 #1"), ok(70.0))
+    assert [one.id for one in counted.variants() if one.exact] == ["v4"]
+    assert {one.id: one.error for one in counted.variants()}["v5"] == 0.0, "its own, where it ran"
+    assert counted.elsewhere == [(Patch.parse("delete i1 #1"), 1e-3)]
+
+
+def test_what_had_an_error_on_the_search_cases_is_as_it_was():
+    counted = standings()
+    before = counted.variants()
+    counted.validate(2, "unseen", inexact(50.0, 0.06))
+    assert [(one.id, one.ratio) for one in before] == [
+        (one.id, one.ratio) for one in counted.variants()
+    ]
+    assert counted.elsewhere == []
+
+
+def test_suspected_of_an_error_elsewhere_is_what_was_exact_and_is_smallest():
+    counted = Standings(Settings(tolerance=0.1))
+    counted.add(0, Patch(), ok(100.0))
+    texts = ["delete i1 #1", "delete i2 #1", "delete i1 #1; delete i2 #1"]
+    for id_, text in enumerate(texts, 1):
+        counted.add(id_, Patch.parse(text), ok(90.0 - 10 * id_))
+    assert counted.untried("unseen") == [(3, Patch.parse(texts[2]))]
+    counted.validate(3, "unseen", inexact(60.0, 1e-3))
+    assert [id_ for id_, _ in counted.suspects("unseen")] == [1]
+    counted.validate(1, "unseen", inexact(80.0, 1e-3))
+    assert counted.suspects("unseen") == []
+    assert [id_ for id_, _ in counted.untried("unseen")] == [2]
+    assert [one.exact for one in counted.variants()] == [False, True]

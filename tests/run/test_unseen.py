@@ -9,7 +9,7 @@ from gevolve.patch import Patch
 from gevolve.report.terminal import struck
 from gevolve.run.run import Run
 from gevolve.run.unseen import names_now
-from tests.run.overfit import Honest, Narrow, Outgrown, Overfit
+from tests.run.overfit import Honest, Narrow, Near, Outgrown, Overfit
 
 
 def search(folder, workload=None, **options):
@@ -77,6 +77,26 @@ def test_so_is_one_that_only_the_large_case_shows(tmp_path):
     assert "crib" not in result.best.patch
     assert result.struck.why["wrong on early large cases"] > 0
     assert any(text.startswith("crib") and ";" not in text for text in _struck(tmp_path / "run"))
+
+
+def test_what_is_exact_only_where_the_search_looks_is_never_called_exact(tmp_path):
+    """A tolerance forgives it elsewhere, so nothing fails."""
+    result = search(tmp_path / "run", Near())
+    assert result.struck.failed == 0
+    assert result.best is not None
+    assert "crib" in result.best.patch
+    assert not result.best.exact
+    assert result.best.error == pytest.approx(1e-3)
+    assert result.best_exact is not None
+    assert "crib" not in result.best_exact.patch
+    assert result.best_exact.ratio > result.best.ratio
+    with Run.open(tmp_path / "run") as run:
+        assert run.store.last_generation().state["inexact"]
+    search(tmp_path / "parts", Near(), evals=21, workers=2)
+    gevolve.resume(tmp_path / "parts", evals=48)
+    one, parts = contents(tmp_path / "run"), contents(tmp_path / "parts")
+    assert one[0] == parts[0]
+    assert one[2] == parts[2]
 
 
 def test_the_large_case_is_looked_at_seldom():

@@ -6,6 +6,7 @@ import pytest
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Edit, Patch
 from gevolve.search.ascent import Ascent
+from gevolve.search.elsewhere import FAILS, Elsewhere
 from gevolve.search.individual import Individual
 from gevolve.search.joining import joined
 from gevolve.search.opening import Opening
@@ -213,17 +214,45 @@ def test_of_what_is_struck_the_rest_is_built_on():
         judged = [world.judge(one) for one in now]
         opening.tell(now, judged)
         alive += judged
-    bad = frozenset(patch(2))
-    opening.strike(bad, [one for one in alive if edit(2) not in one.patch.edits])
+    bad = patch(2)
+    opening.strike(bad, [one for one in alive if edit(2) not in one.patch.edits], FAILS)
     assert best(opening) == {3}
     assert opening.ask()[0] == patch(3, 1, 0)
     again = open_with(patches, unedited(), 4)
-    again.resume(opening.state(), {frozenset(one) for one in asked}, [bad])
+    again.resume(opening.state(), {frozenset(one) for one in asked}, [(bad, FAILS)])
     rest = play(opening, world)
     assert rest == play(again, world)
     assert not any(edit(2) in one.edits for one in rest)
     assert best(opening) == {0, 1, 3, 4, 5, 6, 7}
     assert "2" not in {e.args[0] for e in opening.winners}
+
+
+def test_what_is_exact_where_the_search_looks_alone_is_built_on_where_errors_are_allowed():
+    world = World({n: n + 1 for n in range(8)})
+    patches = [patch(n) for n in range(8)]
+    opening = open_with(patches, unedited(), 4)
+    elsewhere = Elsewhere()
+    alive: list[Individual] = [unedited()]
+    asked: list[Patch] = []
+
+    def go_on(while_):
+        while not opening.over and while_():
+            now = opening.ask()
+            asked.extend(now)
+            judged = [elsewhere.corrected(world.judge(one)) for one in now]
+            opening.tell(now, judged)
+            alive.extend(judged)
+
+    go_on(lambda: best(opening) != {0, 1, 2, 3})
+    elsewhere.add(patch(2), 1e-4)
+    opening.strike(patch(2), [elsewhere.corrected(one) for one in alive], 1e-4)
+    assert best(opening) == {3}
+    before = len(asked)
+    go_on(lambda: opening.state().stage != "loose")
+    assert best(opening) == {0, 1, 3, 4, 5, 6, 7}
+    assert not any(edit(2) in one.edits for one in asked[before:])
+    go_on(lambda: True)
+    assert best(opening) == set(range(8))
 
 
 class Training(World):

@@ -73,15 +73,17 @@ def check_front(session: Session, *, anew: bool = False) -> list[Validation]:
 
 
 def _blame(session: Session, checked: Sequence[Validation]) -> None:
-    """Try the single edits of what failed where it failed: with one that fails there, all that has it falls."""
+    """Try the single edits of what is faulty where it is: with one that is there, all that has it is."""
+    splits: dict[str, Split] = {split: split for split in (*session.run.workload.splits, "varied")}
     for one in checked:
-        if one.failed not in (*session.run.workload.splits, "varied"):
+        split = splits.get(one.failed or session.standings.inexact_on(parse_id(one.id)))
+        if split is None:
             continue
         patch = session.run.store.variant(parse_id(one.id)).patch
-        alone = session.standings.alone(patch, one.failed)[:SUSPECTS]
+        alone = session.standings.alone(patch, split)[:SUSPECTS]
         if len(patch) > 1 and alone:
             rows = [session.run.store.variant(id_) for id_ in alone]
-            _try(session, rows, one.failed)
+            _try(session, rows, split)
 
 
 def _shown(session: Session) -> list[int]:

@@ -49,6 +49,8 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     verdict: Verdict
     time: float | None = None
     error: float | None = None
+    inexact: bool = False
+    """Whether `error` is a difference from the unedited program's outputs, and above their rounding on these cases."""
     off: float = 0.0
     """The share of output elements that differ from the reference by more than a tenth."""
     detail: str = ""

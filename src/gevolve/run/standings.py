@@ -14,7 +14,8 @@ from gevolve.run.store import Store, StoredVariant, format_id, parse_id
 from gevolve.run.summary import Struck, UnsureTime, VariantSummary
 from gevolve.run.unseen import EARLY
 from gevolve.search import Individual, Settings, front
-from gevolve.search.individual import admit
+from gevolve.search.elsewhere import FAILS, Elsewhere
+from gevolve.search.individual import admit, essence
 
 UNSURE = 3
 """At most so many variants are shown whose time cannot be known."""
@@ -41,7 +42,11 @@ class Standings:
         self._checks: dict[int, dict[str, Evaluation]] = {}
         self._intervals: dict[int, Interval] = {}
         self._nvcc_intervals: dict[int, Interval] = {}
-        self._struck: dict[Patch, frozenset[Edit]] = {}
+        self._elsewhere = Elsewhere()
+        self._errors: dict[int, float] = {}
+        """What variants have shown there, or others that compile to the same code."""
+        self._exact: set[int] = set()
+        """Variants that are exact on the search's cases."""
         self._fallen: set[int] = set()
         """Variants that build on one that was struck."""
         self._unsure: dict[int, tuple[Evaluation, str]] = {}
@@ -111,8 +116,10 @@ class Standings:
                 individual = replace(individual, time=max(individual.time, self.baseline.time))
             self._ids[str(patch)] = id_
             self._admitted[id_] = patch
-            edits = frozenset(patch)
-            if any(struck <= edits for struck in self._struck.values()):
+            if not individual.error:
+                self._exact.add(id_)
+            individual = self._elsewhere.corrected(individual)
+            if individual is None:
                 self._fallen.add(id_)
                 return
             self._alive[id_] = individual
@@ -122,35 +129,41 @@ class Standings:
         """Take note of how a variant did on other cases.
 
         One that failed leaves the front, and with it all others that compile to the same code; if
-        that was while the search went on, or it has a single edit, also all that builds on it.
+        that was while the search went on, or it has a single edit, also all that builds on it. One that was
+        exact until then, and is not there, stays with that error instead, as do the others.
         """
         self._checks.setdefault(id_, {})[split] = evaluation
         self._doubt(id_, evaluation, split)
-        if evaluation.ok:
+        exact = id_ not in self._exact or not evaluation.inexact
+        if evaluation.ok and exact:
             return
-        gone = self._alive.pop(id_, None)
+        error = evaluation.error if evaluation.ok and evaluation.error else FAILS
         if split in EARLY or len(self._admitted.get(id_, ())) == 1:
-            self._strike(self._admitted[id_])
-        same = "" if gone is None else gone.evaluation.identity
-        self._alive = {
-            other: one
-            for other, one in self._alive.items()
-            if not same or one.evaluation.identity != same or not one.patch.edits
-        }
-        self._front = front(self._alive.values())
+            self._elsewhere.add(self._admitted[id_], error)
+        one = self._alive.get(id_)
+        same = "" if one is None else one.evaluation.identity
+        for other, its in self._alive.items():
+            if other == id_ or (same and its.patch.edits and its.evaluation.identity == same):
+                self._errors[other] = max(error, self._errors.get(other, 0.0))
+        self._correct()
 
-    def _strike(self, patch: Patch) -> None:
-        """Remove all that has the edits of a patch, and keep it out."""
-        edits = self._struck[patch] = frozenset(patch)
-        lineage = [id_ for id_, one in self._alive.items() if edits <= frozenset(one.patch)]
-        self._fallen.update(lineage)
-        for id_ in lineage:
-            del self._alive[id_]
+    def _correct(self) -> None:
+        """Bring all that lives in line with what was seen on other cases."""
+        alive: dict[int, Individual] = {}
+        for id_, one in self._alive.items():
+            error = self._errors.get(id_, 0.0)
+            left = self._elsewhere.corrected(replace(one, error=max(one.error, error)))
+            if left is None:
+                self._fallen.add(id_)
+            elif error != FAILS:
+                alive[id_] = left
+        self._alive = alive
+        self._front = front(alive.values())
 
     @property
-    def struck(self) -> list[Patch]:
-        """The patches that failed on other cases while the search went on."""
-        return list(self._struck)
+    def elsewhere(self) -> list[tuple[Patch, float]]:
+        """The patches that failed on other cases while the search went on, or were not exact there, with their errors."""
+        return list(self._elsewhere)
 
     @property
     def failures(self) -> Struck:
@@ -194,22 +207,31 @@ class Standings:
                 found.append(id_)
         return found
 
+    def inexact_on(self, id_: int) -> str:
+        """Where a variant that is exact on the search's cases is not; "" if it is wherever it was tried."""
+        checks = self._checks.get(id_, {}).items() if id_ in self._exact else ()
+        return next((split for split, one in checks if one.inexact), "")
+
     def suspects(self, split: str) -> list[tuple[int, Patch]]:
-        """Of the variants that each struck one builds on the likeliest to blame, if it was not tried on a split yet.
+        """Of the variants that each faulty one builds on the likeliest to blame, if it was not tried on a split yet.
 
         That is the one with the fewest edits that are in none of those that passed there. None of one that is
         known to fail for what a smaller one has. Only older ones are looked at, so that it is the same ones
         whenever it is asked.
         """
         found: dict[int, Patch] = {}
-        for struck, edits in self._struck.items():
-            if any(other < edits for other in self._struck.values()):
+        faulty = [(patch, essence(patch), error) for patch, error in self._elsewhere]
+        for patch, edits, error in faulty:
+            if any(other < edits and its >= error for _, other, its in faulty):
                 continue
-            older = self._ids[str(struck)]
+            older = self._ids[str(patch)]
             smaller = {
                 id_: frozenset(one.patch)
                 for id_, one in self._alive.items()
-                if 0 < id_ < older and len(one.patch) < len(edits) and edits.issuperset(one.patch)
+                if 0 < id_ < older
+                and len(one.patch) < len(edits)
+                and edits.issuperset(one.patch)
+                and (error == FAILS or not one.error)
             }
             passed = frozenset[Edit]().union(
                 *(smaller[id_] for id_ in smaller if split in self._checks.get(id_, ()))
@@ -329,7 +351,7 @@ class Standings:
         smaller = self.describe(store.variant(parse_id(found.id)))
         if smaller is None or smaller.interval is None or not smaller.within:
             return variant
-        if variant.does_less > smaller.does_less:
+        if variant.does_less > smaller.does_less or variant.exact > smaller.exact:
             return variant
         if variant.interval and _gain(smaller.interval) < KEPT * _gain(variant.interval):
             return variant
@@ -347,13 +369,16 @@ class Standings:
         ratio = one.time / self.baseline.time if self.baseline.time else 1.0
         nvcc = ratio / self.nvcc.ratio if self.nvcc.ratio else None
         within = self.within(id_, one.evaluation)
+        checks = self._checks.get(id_, {}).values()
+        seen = max((check.error or 0.0 for check in checks if check.inexact), default=0.0)
+        exact = max(one.error, seen) <= self.baseline.error
         return VariantSummary(
             id=format_id(id_),
             time=one.time,
             gaps=one.evaluation.gaps,
             ratio=ratio,
-            error=one.evaluation.error or 0.0,
-            exact=one.error <= self.baseline.error,
+            error=one.evaluation.error or 0.0 if exact else max(one.evaluation.error or 0.0, seen),
+            exact=exact,
             unedited_error=self.baseline.error,
             off=one.evaluation.off,
             edits=len(one.patch),

@@ -1,8 +1,9 @@
 """Tries every new best on unseen and varied cases while the search goes on, so that no lineage overfits for long.
 
-What fails there is struck together with all that builds on it, from the standings and from the search. It is
-done between generations, in a fixed order, so a run gives the same result with any number of workers and after
-any interruption: verdicts that the store has are not asked for again.
+What fails there is struck together with all that builds on it, from the standings and from the search; what is
+exact on the search's cases and not there is no longer called exact, nor is what builds on it. It is done between
+generations, in a fixed order, so a run gives the same result with any number of workers and after any interruption:
+verdicts that the store has are not asked for again.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ def try_best(
 ) -> bool:
     """Try the fastest variant and the fastest exact one, until both pass; returns whether it was done.
 
-    Of one that fails the smallest ancestors are tried too: the fault may have come with one of them. It is
-    not done if it is `over`: then the generation has to be gone through again.
+    Of one that fails, or is not exact there, the smallest ancestors are tried too: the fault may have come with one
+    of them. It is not done if it is `over`: then the generation has to be gone through again.
     """
     for name in names:
         for _ in range(MOST):
@@ -67,6 +68,6 @@ def try_best(
             for id_ in todo:
                 record(id_, name, verdicts[id_])
                 standings.validate(id_, name, verdicts[id_])
-    for patch in standings.struck:  # some may have been struck before the run was interrupted
-        search.strike(patch)
+    for patch, error in standings.elsewhere:  # some of it was seen before the run was interrupted
+        search.strike(patch, error)
     return True

@@ -20,6 +20,7 @@ from typing import Literal, Self
 import msgspec
 
 from gevolve.patch import Edit, Patch
+from gevolve.search.elsewhere import FAILS, Elsewhere
 from gevolve.search.individual import Individual
 from gevolve.search.joining import form_of, grouped, joined, price
 from gevolve.search.rounds import Rounds
@@ -73,7 +74,7 @@ class Ascent:
         self._unedited = unedited
         self._luck = luck
         self._seen: set[frozenset[Edit]] = {frozenset()}
-        self._struck: list[frozenset[Edit]] = []
+        self._elsewhere = Elsewhere()
         self._stage: AscentStage = "single"
         self._best = unedited
         self._rest = Patch()
@@ -103,7 +104,7 @@ class Ascent:
         new: dict[frozenset[Edit], Patch] = {}
         for patch in self._candidates():
             key = frozenset(patch)
-            if key not in self._seen and not any(edits <= key for edits in self._struck):
+            if key not in self._seen and self._may_be(key):
                 new.setdefault(key, patch)
         return list(new.values())
 
@@ -123,18 +124,28 @@ class Ascent:
         self._seen.update(essences)
         self._settle()
 
-    def strike(self, edits: frozenset[Edit], alive: Iterable[Individual]) -> None:
-        """Build on nothing that has all of these edits; of what is `alive` the best is built on instead."""
-        self._struck.append(edits)
-        self._singles.strike(edits)
-        self._harmless = [patch for patch in self._harmless if not edits <= frozenset(patch)]
-        self._rounds.strike(edits)
+    def strike(self, patch: Patch, alive: Iterable[Individual], error: float) -> None:
+        """Build on nothing that has all edits of a patch; of what is `alive` the best is built on instead.
+
+        If the patch has an `error` only, it may be built on where errors are allowed.
+        """
+        self._elsewhere.add(patch, error)
+        edits = frozenset(patch)
+        self._singles.strike(edits, error)
+        self._harmless = [one for one in self._harmless if not edits <= frozenset(one)]
+        if not self._may_be(edits):
+            self._rounds.strike(edits)
         if edits <= frozenset(self._best.patch):
             rest = Patch(tuple(edit for edit in self._best.patch if edit not in edits))
             self._rest = rest if len(rest) > len(edits) else Patch()
             allowed = (one for one in alive if not one.error or self._stage == "loose")
             self._best = min((self._unedited, *allowed), key=_order)
         self._settle()
+
+    def _may_be(self, edits: frozenset[Edit]) -> bool:
+        """Whether what has these edits may be asked for in this stage."""
+        error = self._elsewhere.error(edits)
+        return not error or (self._stage == "loose" and error != FAILS)
 
     def _candidates(self) -> Iterator[Patch]:
         if self._rest.edits:
@@ -247,11 +258,12 @@ class Ascent:
         self,
         past: AscentState,
         asked: Collection[frozenset[Edit]],
-        struck: Iterable[frozenset[Edit]] = (),
+        elsewhere: Iterable[tuple[Patch, float]] = (),
     ) -> Self:
         """Go on from a state, after all that was asked for and struck until then."""
         self._seen.update(asked)
-        self._struck = list(struck)
+        for patch, error in elsewhere:
+            self._elsewhere.add(patch, error)
         self._stage = past.stage
         self._singles.resume(past.record, past.winners)
         time, error, text = past.best

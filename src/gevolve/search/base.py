@@ -11,6 +11,7 @@ It does no I/O and knows neither IR nor device: `Program.propose` draws edits. E
 from the seed and the state, so that a run which was killed asks for the same patches again.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -57,10 +58,11 @@ class Search(ABC):
     def tell(self, evaluations: Sequence[Evaluation]) -> None:
         """Take the evaluations of the patches that were asked for, in the same order."""
 
-    def strike(self, patch: Patch) -> None:  # noqa: B027  (a search may ignore it: the run does not)
+    def strike(self, patch: Patch, error: float = math.inf) -> None:  # noqa: B027  (a search may ignore it: the run does not)
         """Take note that a patch fails on unseen cases, and what builds on it most likely too.
 
-        It is called between `tell` and the next `ask`. The state must tell of it.
+        With an `error` it does not fail, but it is not exact there, as it is on the search's cases. It is called
+        between `tell` and the next `ask`. The state must tell of it.
         """
 
     @abstractmethod

@@ -1,5 +1,6 @@
 """A search that begins at a variant: each patch that it asks for is that variant's, and then its own edits."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
@@ -47,10 +48,10 @@ class BasedSearch:
         """As `Search.tell`."""
         self._search.tell(evaluations)
 
-    def strike(self, patch: Patch) -> None:
+    def strike(self, patch: Patch, error: float = math.inf) -> None:
         """As `Search.strike`; of what does not begin with the base nothing is built here."""
         if patch[: len(self._base)] == self._base:
-            self._search.strike(patch[len(self._base) :])
+            self._search.strike(patch[len(self._base) :], error)
 
     def state(self) -> dict[str, Any]:
         """As `Search.state`."""

@@ -26,6 +26,7 @@ from gevolve.search.ascent import Ascent, AscentState
 from gevolve.search.base import Problem, Search
 from gevolve.search.birth import Birth
 from gevolve.search.crossover import CROSSOVERS
+from gevolve.search.elsewhere import FAILS, Elsewhere
 from gevolve.search.experience import Seen, outcome
 from gevolve.search.individual import (
     Individual,
@@ -64,6 +65,8 @@ class State(msgspec.Struct, frozen=True):
     opening: AscentState | OpeningState
     struck: list[str] = []
     """Patches that failed on unseen cases."""
+    inexact: dict[str, float] = {}
+    """The errors of patches that are exact on the search's cases, and not on unseen ones."""
 
 
 class Nsga2Search(Search):
@@ -87,7 +90,7 @@ class Nsga2Search(Search):
         self._population = [unedited]
         self._front = [unedited]
         self._alive = {essence(unedited.patch): unedited}
-        self._struck: dict[Patch, frozenset[Edit]] = {}
+        self._elsewhere = Elsewhere()
         program = problem.program
         kinds = settings.drawn_kinds(program.kinds, program.paper_kinds, program.loose_kinds)
         self._proposals = Proposals(program, problem.profile, kinds, settings)
@@ -156,7 +159,7 @@ class Nsga2Search(Search):
             self._judged.add(essence(birth.patch))
             child = admit(birth.patch, evaluation, self._settings)
             seen.append((essence(birth.patch), outcome(child, self._unedited)))
-            judged.append(None if self._descends(essence(birth.patch)) else child)
+            judged.append(self._elsewhere.corrected(child))
             self._proposals.credit.record(birth.kinds, paid=improves(child, birth.parents))
         self._proposals.experience.add(seen)
         born = [child for child in judged if child is not None]
@@ -190,7 +193,7 @@ class Nsga2Search(Search):
             (essence(patch), outcome(admit(patch, evaluation, self._settings), self._unedited))
             for patch, evaluation in others
         )
-        alive = [one for one in map(self._admit, others) if one is not None]
+        alive = list(filter(None, map(self._admit, others)))
         self._alive |= {essence(one.patch): one for one in alive}
         self._front = front([*self._front, *alive])
         here = {one.patch for one in self._population}
@@ -198,28 +201,21 @@ class Nsga2Search(Search):
         self._population = survivors([*self._population, *visitors], self._settings)
         self._asked = None
 
-    def strike(self, patch: Patch) -> None:
-        """Let nothing live, now or later, that has all edits of a patch."""
-        edits = essence(patch)
-        if not edits or patch in self._struck:
+    def strike(self, patch: Patch, error: float = FAILS) -> None:
+        """Let nothing live, now or later, that has all edits of a patch, or only with its error."""
+        if not self._elsewhere.add(patch, error):
             return
-        self._struck[patch] = edits
-        self._alive = {key: one for key, one in self._alive.items() if not edits <= key}
-        self._population = [one for one in self._population if not edits <= essence(one.patch)] or [
-            self._unedited
-        ]
+        alive = filter(None, map(self._elsewhere.corrected, self._alive.values()))
+        self._alive = {essence(one.patch): one for one in alive}
+        here = (self._alive.get(essence(one.patch)) for one in self._population)
+        self._population = [one for one in here if one is not None] or [self._unedited]
         self._front = front(self._alive.values())
-        self._opening.strike(edits, self._alive.values())
+        self._opening.strike(patch, self._alive.values(), error)
         self._asked = None
 
     def _admit(self, judged: tuple[Patch, Evaluation]) -> Individual | None:
         """What another search had judged, if it may live here."""
-        one = admit(*judged, self._settings)
-        return None if self._descends(essence(judged[0])) else one
-
-    def _descends(self, key: frozenset[Edit]) -> bool:
-        """Whether a patch builds on one that was struck."""
-        return any(edits <= key for edits in self._struck.values())
+        return self._elsewhere.corrected(admit(*judged, self._settings))
 
     def state(self) -> dict[str, Any]:
         """All that the next generation depends on besides the evaluations, as JSON can hold it.
@@ -234,7 +230,8 @@ class Nsga2Search(Search):
             credit=self._proposals.credit.state(),
             stale=self._stale,
             opening=self._opening.state(),
-            struck=sorted(map(str, self._struck)),
+            struck=sorted(str(patch) for patch, error in self._elsewhere if error == FAILS),
+            inexact={str(patch): error for patch, error in self._elsewhere if error != FAILS},
         )
         return msgspec.to_builtins(state)
 
@@ -249,14 +246,16 @@ class Nsga2Search(Search):
         """Go on from a state, given what was told until then, in any order."""
         past = read_state(state, State)
         search = cls(replace(problem, seed=past.seed), settings)
-        search._struck = {(patch := Patch.parse(text)): essence(patch) for text in past.struck}
+        for text, error in (dict.fromkeys(past.struck, FAILS) | past.inexact).items():
+            search._elsewhere.add(Patch.parse(text), error)
         alive = {"": search._unedited}
         seen: list[Seen] = []
         for patch, evaluation in judged:
             search._judged.add(essence(patch))
             one = admit(patch, evaluation, settings)
             seen.append((essence(patch), outcome(one, search._unedited)))
-            if one is not None and not search._descends(essence(patch)):
+            one = search._elsewhere.corrected(one)
+            if one is not None:
                 alive[str(patch)] = one
         if len(search._judged) != past.judged or not alive.keys() >= set(past.population):
             raise StoreError(
@@ -295,9 +294,8 @@ class Nsga2Search(Search):
     def _reopen(self, past: AscentState | OpeningState) -> Ascent | Opening:
         """The opening as it was."""
         opening = self._open(self._proposals.kinds)
-        struck = self._struck.values()
         if isinstance(opening, Ascent) and isinstance(past, AscentState):
-            return opening.resume(past, self._judged, struck)
+            return opening.resume(past, self._judged, self._elsewhere)
         if isinstance(opening, Opening) and isinstance(past, OpeningState):
             return opening.resume(past, self._judged)
         raise StoreError("the unedited program's error is not what it was; start a new run")
@@ -316,7 +314,7 @@ class Nsga2Search(Search):
         def add(birth: Birth, limit: int) -> None:
             key = essence(birth.patch)
             new = key not in self._judged and key not in taken
-            if len(births) < limit and new and not self._descends(key):
+            if len(births) < limit and new and not self._elsewhere.fails(key):
                 taken.add(key)
                 births.append(birth)
 
@@ -342,7 +340,7 @@ class Nsga2Search(Search):
         found: dict[frozenset[Edit], Patch] = {}
         for patch in loosened(self._alive.values(), bound, LUCK * bound):
             key = essence(patch)
-            if key not in self._judged and not self._descends(key):
+            if key not in self._judged and not self._elsewhere.fails(key):
                 found.setdefault(key, patch)
             if len(found) >= self._settings.population // PART:
                 break

@@ -7,6 +7,7 @@ that another had judged. All that happens follows from the seed.
 """
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, ClassVar, Self
@@ -82,10 +83,10 @@ class Islands(Search):
         distance = 1 + (exchanges - 1) % (count - 1)
         return [best[(n + distance) % count] for n in range(count)]
 
-    def strike(self, patch: Patch) -> None:
-        """No island breeds from it any more."""
+    def strike(self, patch: Patch, error: float = math.inf) -> None:
+        """No island breeds from it any more, or only with its error."""
         for island in self._islands:
-            island.strike(patch)
+            island.strike(patch, error)
 
     def state(self) -> dict[str, Any]:
         """The states of all islands."""

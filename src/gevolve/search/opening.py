@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Self
 
 from gevolve.patch import Edit, Patch
+from gevolve.search.elsewhere import FAILS
 from gevolve.search.individual import SAME, Individual
 from gevolve.search.joining import form_of, price
 from gevolve.search.rounds import Rounds
@@ -113,9 +114,12 @@ class Opening:
         self._seen.update(essences)
         self._settle()
 
-    def strike(self, edits: frozenset[Edit], _alive: Iterable[Individual]) -> None:
-        """Build on nothing that has all of these edits."""
-        self._singles.strike(edits)
+    def strike(self, patch: Patch, _alive: Iterable[Individual], error: float) -> None:
+        """Build on nothing that has all edits of a patch, unless it has an `error` only: here nothing is exact."""
+        if error != FAILS:
+            return
+        edits = frozenset(patch)
+        self._singles.strike(edits, error)
         self._neutral = [one for one in self._neutral if not edits <= frozenset(one[1])]
         self._rounds.strike(edits)
         if self._champion and edits <= frozenset(self._champion[2]):

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from gevolve.patch import Edit, Patch
+from gevolve.search.elsewhere import FAILS
 from gevolve.search.individual import Individual
 from gevolve.search.joining import form_of
 
@@ -70,9 +71,15 @@ class Singles:
         """Whether nothing is left to try, if nothing was left out for being seen."""
         return next(self.next(self.done), None) is None
 
-    def strike(self, edits: frozenset[Edit]) -> None:
-        """Forget winners that have all of these edits."""
-        self.winners = [one for one in self.winners if not edits <= frozenset(one[2])]
+    def strike(self, edits: frozenset[Edit], error: float) -> None:
+        """Forget winners that have all of these edits, or give them this error."""
+        winners: list[tuple[float, float, Patch]] = []
+        for time, own, patch in self.winners:
+            if not edits <= frozenset(patch):
+                winners.append((time, own, patch))
+            elif error != FAILS:
+                winners.append((time, max(own, error), patch))
+        self.winners = winners
 
     def resume(
         self, record: Mapping[str, tuple[int, int]], winners: Iterable[tuple[float, float, str]]

@@ -103,7 +103,9 @@ def main(fd: str, parent: str) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _end)
-    linux.die_with_parent(int(parent), signal.SIGCONT)  # which also takes back a stop that is under way
+    linux.die_with_parent(
+        int(parent), signal.SIGCONT
+    )  # which also takes back a stop that is under way
     linux.adopt_orphans()
     linux.disable_core_dumps()
     scratch = _scratch()

@@ -224,6 +224,7 @@ class Trial:
             verdict=Verdict.OK,
             time=(max(time, self._own) if unsure else time) if times else None,
             error=worst,
+            inexact=self._problem.workload.compares and worst > self._unedited.meter.rounding,
             off=off,
             spread=spread,
             gaps=sum(gaps.values()),

@@ -103,6 +103,9 @@ class Follower:
                 if failed and id_ > 0 and id_ not in self._struck:
                     self._struck.add(id_)
                     self._history.drop(id_)
+                inexact = [one.error or 0.0 for one in splits.values() if one.inexact]
+                if inexact and not failed:
+                    self._history.correct(id_, max(inexact))
         measured = self.run.findings.intervals  # kept after the checks that it sums up
         if measured != self._measured:
             self._measured = measured

@@ -48,6 +48,15 @@ class History:
         self.ever.clear()
         self._steps.clear()
 
+    def correct(self, id_: int, error: float) -> None:
+        """Give a variant the error that it has on other cases: the front is then as if that had been known."""
+        for points in self._points.values():
+            for n, (ratio, before, edits, own) in enumerate(points):
+                if own == id_ and before < error:
+                    points[n] = ratio, error, edits, own
+                    self.ever.clear()
+                    self._steps.clear()
+
     def steps(self) -> dict[str, list[Any]]:
         """Generation by generation: the last id so far, the best ratio, the hypervolume, the front.
 
