@@ -29,14 +29,14 @@ def loosened(alive: Collection[Individual], bound: float, luck: float) -> Iterat
     bets = sorted(costs, key=lambda edit: (price(*costs[edit], luck), str(edit)))
     fastest = _fastest(alive)
     lossy = Patch(tuple(edit for edit in fastest.patch if edit not in harmless))
-    if lossy.edits:
-        yield joined(lossy, best)
+    if fastest.error:  # edits that are harmless alone may have it together
+        yield joined(lossy if lossy.edits else fastest.patch, best)
     fitting = _fitting(bets, costs, bound)
     count = len(fitting)
     while count:
         yield joined(Patch(tuple(fitting[:count][::-1])), best)
         count //= 2
-    base = fastest.patch if lossy.edits and {*best} <= {*fastest.patch} else best
+    base = fastest.patch if fastest.error and {*best} <= {*fastest.patch} else best
     yield from (joined(Patch((edit,)), base) for edit in bets if edit not in base.edits)
 
 
