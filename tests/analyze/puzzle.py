@@ -9,6 +9,7 @@ The file is loaded by workers the way a user's workload file is. Edits:
     twin N         saves N, but two twins save no more than one
     rote           is right only on cases that it has seen: those of search and held-out
     outgrown       is wrong on large cases
+    blur N         makes the output N thousandths too large
     waste N        adds N to the time
 """
 
@@ -122,7 +123,7 @@ class PuzzleGpu:
         time -= max((int(args[0]) for kind, *args in edits if kind == "twin"), default=0)
         locks, keys = ({a[0] for kind, *a in edits if kind == word} for word in ("lock", "key"))
         time -= 100 * len(locks & keys)
-        y = 2 * case.x
+        y = 2 * case.x * (1 + sum(int(args[0]) for kind, *args in edits if kind == "blur") / 1000)
         known = "rote" not in kinds or float(case.x[0]) in seen()
         grown = "outgrown" in kinds and case.x.size > 1000
         if locks - keys or not known or grown:

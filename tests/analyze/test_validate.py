@@ -16,7 +16,7 @@ from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Patch
 from gevolve.report.analysis import validation
 from gevolve.report.terminal import panel, summary
-from gevolve.run.findings import Interval
+from gevolve.run.findings import Findings, Interval
 from gevolve.run.loop import Progress
 from gevolve.run.standings import Standings
 from gevolve.run.store import Store
@@ -76,7 +76,7 @@ def test_the_edit_to_blame_takes_all_along_that_have_it(tmp_path):
 def test_what_was_not_tried_on_the_large_case_is_no_gain(tmp_path, monkeypatch):
     """However few may be tried, the best of those that were is tried there too."""
     monkeypatch.setattr(validate, "CANDIDATES", 2)
-    cheats = [edits(f"save {200 + n}", f"outgrown {n}") for n in range(4)]
+    cheats = [edits(f"save {200 + n}", f"outgrown {n}") for n in (1, 2, 3)]
     folder = make(tmp_path / "r", *cheats, HONEST)
     found = gevolve.validate(folder)
     assert [one.failed for one in found] == ["large", "large"]
@@ -169,6 +169,21 @@ def test_where_times_vary_it_is_measured_until_it_is_sure(tmp_path):
     assert not idle.gain
     assert idle.interval.low < 1
     assert gevolve.summarize(folder).best.id == "v1"
+
+
+def test_what_takes_the_place_of_the_fastest_is_measured_before_slower_ones(tmp_path):
+    """Time may run out: a clock measures two at a time, and those worth most first."""
+    by_rote = edits("save 500", "blur 9", "rote")
+    its_heir = edits("save 450", "blur 9")
+    others = [edits(f"save {100 * n}", f"blur {2 * n}") for n in (1, 2, 3)]
+    folder = make(tmp_path / "r", by_rote, its_heir, *others, device="noisy", tolerance=0.02)
+    found = by_id(gevolve.validate(folder))
+    assert found["v1"].failed == "fresh"
+    with Store.open(folder, readonly=True) as store:
+        measured = list(Findings(store).intervals)
+    assert set(measured[:2]) == {"v2", "v3"}, "the fastest that passes, and the most accurate"
+    assert set(measured) == {"v2", "v3", "v4", "v5"}
+    assert gevolve.summarize(folder).best.id == "v2"
 
 
 def test_a_device_that_is_blind_to_some_faults_has_a_referee(tmp_path):

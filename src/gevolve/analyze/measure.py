@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from gevolve.run.store import StoredVariant
     from gevolve.workload.base import Split
 
-ABREAST = 2
-"""So many variants are measured at a time, the first first: if time runs out, they are done."""
 UNEDITED = 0
 NVCC = "nvcc"
 """What stands for nvcc's build of the unedited program in the place of an id."""
@@ -42,17 +40,16 @@ def rounds(
         session.began = time.monotonic()
     others = session.run.findings.intervals.keys() - {format_id(row.id) for row in rows}
     room = max(0, interval.TOGETHER - len(others))
-    for start in range(0, len(rows[:room]), ABREAST):
-        some = rows[start : min(room, start + ABREAST)]
-        for row in some:
-            session.samples[row.id] = []
-        patches = {row.id: row.patch for row in some}
-        while todo := _unsure(session, patches):
-            tried = min(len(session.samples[id_]) for id_ in todo)
-            session.say(f"measuring {names(some)}: {tried + 1} of up to {interval.MOST} times")
-            _measure(session, {UNEDITED: Patch(), **{id_: patches[id_] for id_ in todo}}, split)
-            _note_noise(session)
-            yield _estimates(session, patches)
+    some = rows[:room]
+    for row in some:
+        session.samples[row.id] = []
+    patches = {row.id: row.patch for row in some}
+    while todo := _unsure(session, patches):
+        tried = min(len(session.samples[id_]) for id_ in todo)
+        session.say(f"measuring {names(some)}: {tried + 1} of up to {interval.MOST} times")
+        _measure(session, {UNEDITED: Patch(), **{id_: patches[id_] for id_ in todo}}, split)
+        _note_noise(session)
+        yield _estimates(session, patches)
 
 
 def _measure(session: Session, patches: dict[int, Patch], split: Split) -> None:

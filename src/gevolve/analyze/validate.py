@@ -3,7 +3,7 @@
 A variant passes if it is `ok` on the held-out cases, on fresh ones (made for this very check), on varied ones
 (in each of which one input is another than in a search case) and on the referee, if its device has one. Only then is its gain measured, on the fresh cases, and only what
 was measured may be called a gain. One that fails is struck from the front for ever, and what takes
-its place there is tried in turn.
+its place there is tried before anything is measured that is worth less.
 """
 
 from __future__ import annotations
@@ -35,6 +35,10 @@ APART = 0.02
 """Modelled times that differ by less than this share are not measured one by one."""
 CANDIDATES = 64
 """At most this many variants are tried in one validation, not counting single edits of those that failed."""
+ABREAST = 2
+"""So many are checked at a time where a clock measures them: if time runs out, they are done."""
+MEASURED: tuple[Split, ...] = ("fresh", "held-out")
+"""The cases that gains are measured on: the first of these that a workload has."""
 SUSPECTS = 24
 """So many edits of a variant that failed are tried alone."""
 
@@ -44,19 +48,26 @@ def check_front(session: Session, *, anew: bool = False) -> list[Validation]:
 
     `anew` also tries on new fresh cases what was tried on others before.
     """
+    done: set[int] = set() if anew else {*map(parse_id, session.run.findings.intervals)}
     found: dict[int, Validation] = {}
     while not session.late:
-        measured = {*map(parse_id, session.run.findings.intervals)}
-        tried = found if anew else {*found, *measured}
-        todo = [id_ for id_ in _shown(session) if id_ not in tried]
-        if todo and len(found) < CANDIDATES:
-            checked = check(session, [session.run.store.variant(id_) for id_ in todo])
-            found.update((parse_id(one.id), one) for one in checked)
-            _blame(session, checked)
+        todo = [id_ for id_ in _shown(session) if id_ not in done][: _abreast(session)]
+        untried = [id_ for id_ in todo if id_ not in found]
+        if untried and len(found) < CANDIDATES:
+            rows = [session.run.store.variant(id_) for id_ in untried]
+            done.update({*untried} - {row.id for row in _judge(session, rows)})
+            found |= _blamed(session, rows)
+            continue
+        if ready := [id_ for id_ in todo if id_ in found]:
+            rows = [session.run.store.variant(id_) for id_ in ready]
+            _measure(session, rows)
+            done.update(ready)
+            found |= _blamed(session, rows)
             continue
         if "large" not in session.run.workload.splits:
             break
         # However many were tried, none that could be called a gain is left out here.
+        measured = {*map(parse_id, session.run.findings.intervals)}
         best = [
             id_ for id_, _ in session.standings.unchecked("large") if id_ in measured or not todo
         ]
@@ -66,10 +77,21 @@ def check_front(session: Session, *, anew: bool = False) -> list[Validation]:
         _, baseline = _try(session, rows, "large")
         for line in baseline.warnings:
             add_warning(session.run.store, line)
-        checked = [_validation(session, row) for row in rows]
-        found.update((parse_id(one.id), one) for one in checked)
-        _blame(session, checked)
+        found |= _blamed(session, rows)
     return list(found.values())
+
+
+def _abreast(session: Session) -> int | None:
+    """How many are checked at a time, the best first: so few, where a clock measures them, that time is left for the others."""
+    unedited = session.evaluator.prepare("search")
+    return None if unedited.deterministic and not unedited.modelled else ABREAST
+
+
+def _blamed(session: Session, rows: Sequence[StoredVariant]) -> dict[int, Validation]:
+    """What a run knows of variants that were checked; what failed of them is blamed on its edits."""
+    checked = [_validation(session, row) for row in rows]
+    _blame(session, checked)
+    return {row.id: one for row, one in zip(rows, checked, strict=True)}
 
 
 def _blame(session: Session, checked: Sequence[Validation]) -> None:
@@ -151,20 +173,22 @@ def check(
 
     If asked to, try them on the large case as well.
     """
+    alive = _judge(session, rows, large=large)
+    _measure(session, alive)
+    return [_validation(session, row) for row in rows]
+
+
+def _judge(
+    session: Session, rows: Sequence[StoredVariant], *, large: bool = False
+) -> list[StoredVariant]:
+    """Try variants on cases that the search never used, and on the referee; gives those that pass."""
     refit(session, rows)
     alive = list(rows)
-    splits: tuple[Split, ...] = ("held-out", "fresh")
-    baseline = None
+    splits: tuple[Split, ...] = ("held-out", "fresh", "varied", *(("large",) if large else ()))
     for split in splits:
-        if split in session.run.workload.splits:
-            alive, baseline = _try(session, alive, split)
-    alive, _ = _try(session, alive, "varied")
-    if large and "large" in session.run.workload.splits:
-        alive, _ = _try(session, alive, "large")
-    alive = _refer(session, alive, baseline)
-    if baseline is not None:
-        _measure(session, alive, baseline)
-    return [_validation(session, row) for row in rows]
+        if split in (*session.run.workload.splits, "varied"):
+            alive, _ = _try(session, alive, split)
+    return _refer(session, alive)
 
 
 def _try(
@@ -200,10 +224,17 @@ def _submit_nvcc(session: Session, split: Split) -> None:
         session.evaluator.submit(NVCC, Patch(), split, artefact=findings.nvcc_artefact)
 
 
-def _refer(
-    session: Session, rows: Sequence[StoredVariant], baseline: Baseline | None
-) -> list[StoredVariant]:
+def _measured_on(session: Session) -> Baseline | None:
+    """The unedited program on the cases that gains are measured on, if there are any."""
+    for split in MEASURED:
+        if split in session.run.workload.splits:
+            return session.evaluator.prepare(split)
+    return None
+
+
+def _refer(session: Session, rows: Sequence[StoredVariant]) -> list[StoredVariant]:
     """Try variants on the device that sees what theirs is blind to."""
+    baseline = _measured_on(session)
     if baseline is None or not baseline.referee or not session.run.config.referee or not rows:
         return list(rows)
     name = baseline.referee
@@ -217,8 +248,11 @@ def _refer(
     return [row for row in rows if session.run.store.validations(row.id)[name].ok]
 
 
-def _measure(session: Session, rows: Sequence[StoredVariant], baseline: Baseline) -> None:
+def _measure(session: Session, rows: Sequence[StoredVariant]) -> None:
     """Measure the ratio of variants that passed; keep each with its interval."""
+    baseline = _measured_on(session)
+    if baseline is None:
+        return
     if not baseline.deterministic:
         for estimates in rounds(session, rows, baseline.split):
             _keep(session, estimates)
