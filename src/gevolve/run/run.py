@@ -73,8 +73,9 @@ class Run:
         """Start a run of a workload in this folder, which is made if need be."""
         program = workload.load()
         config_values = seal.sealed(msgspec.to_builtins(config), program.text)
-        run = cls(Store.create(folder, config_values, program.digest, program.text), trust=True)
-        run.store.set(sources.NAME, sources.record(workload, program.text))
+        kept = {sources.NAME: sources.record(workload, program.text)}
+        store = Store.create(folder, config_values, program.digest, program.text, kept)
+        run = cls(store, trust=True)
         run.config, run.workload, run.program, run._loaded = config, workload, program, True
         return run
 

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self, TypeVar
 
 import msgspec
@@ -112,9 +113,17 @@ class Store:
 
     @classmethod
     def create(
-        cls, folder: Path, config: Mapping[str, Any], program_digest: str, program_text: str
+        cls,
+        folder: Path,
+        config: Mapping[str, Any],
+        program_digest: str,
+        program_text: str,
+        kept: Mapping[str, Any] = MappingProxyType({}),
     ) -> Self:
-        """Start a run in this folder, which is made if need be; only its owner can read it."""
+        """Start a run in this folder, which is made if need be; only its owner can read it.
+
+        It is there with all values that are to be `kept`, or not at all.
+        """
         made = [path for path in (folder, *folder.parents)[::-1] if not path.exists()]
         with explained(folder):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -126,6 +135,7 @@ class Store:
             values = {
                 "config": encode(dict(config)),
                 "program": encode(_Program(program_digest, program_text)),
+                **{name: encode(value) for name, value in kept.items()},
             }
             Database.create(folder / FILE, _SCHEMA, {"value": list(values.items())})
             return cls(Database.open(folder / FILE, _SCHEMA, lock), made)
