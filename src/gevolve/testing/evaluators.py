@@ -157,8 +157,9 @@ class EvaluatorConformance:
     def test_tolerance(self) -> None:
         [near] = self.judge("near #1")
         assert near.verdict is Verdict.WRONG
-        [near] = self.judge("near #1", tolerance=0.01)
-        assert near.ok
+        near, right = self.judge("near #1", "right 3 #1", tolerance=0.01)
+        assert (near.verdict, near.inexact) == (Verdict.OK, True)
+        assert (right.verdict, right.inexact) == (Verdict.OK, False)
         assert near.error is not None
         assert math.isclose(near.error, 0.001, rel_tol=0.1)
 
