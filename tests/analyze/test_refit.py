@@ -102,9 +102,13 @@ def test_beyond_the_tolerance_only_what_was_refit_is_shown():
 
 def test_a_run_refits_shows_both_errors_and_exports_the_weights(tmp_path, monkeypatch):
     monkeypatch.setattr(conclude, "check_front", lambda _: [])  # the clock takes long, and varies
+    stages: list[str] = []
     found = gevolve.optimize(
-        Fitted(), evals=8, refit=25, tolerance=0.02, workers=1, out=tmp_path / "r"
-    )
+        Fitted(), evals=8, refit=25, tolerance=0.02, workers=1, out=tmp_path / "r",
+        watch=lambda progress: stages.append(progress.stage),
+    )  # fmt: skip
+    assert stages[0] == "finding out how fast this machine is, and starting workers"
+    assert not [stage for stage in stages if "nvcc" in stage], "it is a model"
     with Run.open(found.folder) as run:
         refits = run.findings.refits
         assert refits, "what the front has was re-fit"

@@ -7,11 +7,15 @@ import pytest
 
 from benchmarks.synthetic.runs import Maker, make, nasty
 from gevolve.evaluate.protocol import NodeStatus
+from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.report.html.build import report
 from gevolve.report.watch import Feed, _Handler, _Server
 from gevolve.results.page import page as suite_page
 from gevolve.results.table import tabulate
-from gevolve.run.store import Store
+from gevolve.run.findings import Findings, Interval
+from gevolve.run.standings import Standings
+from gevolve.run.store import Store, format_id
+from gevolve.search import Settings
 from tests.report.browser import Browser, find_chromium
 from tests.results.made import outcome
 
@@ -19,6 +23,9 @@ pytestmark = [
     pytest.mark.skipif(find_chromium() is None, reason="needs chromium (Debian: chromium)"),
     pytest.mark.slow,
 ]
+
+
+SETTINGS = Settings(tolerance=0.05, rounding=1e-5)
 
 
 @pytest.fixture(scope="module")
@@ -144,6 +151,41 @@ def test_unvalidated_is_never_an_improvement(browser, tmp_path):
     assert "no improvement validated" in text
     assert "as fast" not in text.replace("fastest", "")
     assert browser.run("document.querySelectorAll('.tile.passed, .member.validated').length") == 0
+
+
+def test_times_of_a_model_and_of_a_clock_are_told_apart(browser, tmp_path):
+    """Each member of the front is where the model puts it, and a mark of its own says what the clock measured."""
+    folder = make(tmp_path / "run", 300, validated=False)
+    with Store.open(folder) as store:
+        standings = Standings.read(store, SETTINGS)
+        front = [id_ for id_, one in standings.front if one.patch.edits]
+        for id_ in (0, *front):
+            for split in ("unseen", "varied"):  # which are not timed
+                store.add_validation(id_, split, Evaluation(verdict=Verdict.OK, error=0.0))
+        measured = {
+            format_id(id_): Interval(value=0.999, low=0.998, high=0.9995, runs=9)
+            for id_, one in standings.front
+            if one.patch.edits
+        }
+        Findings(store).add_intervals(measured)
+    browser.open(report(folder).as_uri() + f"#v{front[0]}")
+    browser.wait("document.querySelectorAll('#front .member').length")
+    count = "document.querySelectorAll('#front .clock .{}').length"
+    assert browser.run(count.format("diamond")) == len(front)
+    assert browser.run(count.format("bar")) == len(front)
+    place = f"+document.querySelector('.member[data-id=v{front[0]}] circle').getAttribute('cx')"
+    diamond = "+document.querySelector('#front .tie').getAttribute('x2')"
+    assert browser.run(f"{place} < {diamond}"), "the model has it as faster"
+    assert "by the model, 0.9990 by the clock" in browser.run(
+        f"document.querySelector('.member[data-id=v{front[0]}]').ariaLabel"
+    )
+    assert "by the clock" in browser.run(
+        "document.querySelector('[aria-label=front] thead').textContent"
+    )
+    tiles = "[...document.querySelectorAll('.tile')].map((one) => one.textContent)"
+    untimed = [text for text in browser.run(tiles) if "unseen" in text or "varied" in text]
+    assert [text[:2] for text in untimed] == ["ok", "ok"]
+    assert "ok, ratio" not in browser.run("document.querySelector('.details').textContent")
 
 
 def test_hostile_names_are_shown_as_they_are(browser, tmp_path):

@@ -17,7 +17,7 @@ from gevolve.evaluate.protocol import NodeStatus
 from gevolve.patch import Patch
 from gevolve.run import levels
 from gevolve.run.caveats import caveats_of
-from gevolve.run.nvcc import compare_with_nvcc
+from gevolve.run.nvcc import compare_with_nvcc, nvcc_is_due
 from gevolve.run.standings import Standings
 from gevolve.run.summary import VariantSummary
 from gevolve.run.unseen import names_now, try_best
@@ -77,7 +77,11 @@ class Loop:
         self._judging = False
         config = run.config
         self._progress = Progress(config.workload, config.device, config.seed, config.budget)
-        self.show("starting workers")
+        self.show(
+            "starting workers"
+            if run.calibrated
+            else "finding out how fast this machine is, and starting workers"
+        )
 
     @property
     def seconds(self) -> float:
@@ -89,8 +93,9 @@ class Loop:
         self.show("running the unedited program")
         baseline = evaluator.prepare("search")
         self._check_baseline(baseline)
-        self.show("running nvcc's build of it")
-        compare_with_nvcc(self._run, evaluator)
+        if nvcc_is_due(self._run):
+            self.show("running nvcc's build of it")
+            compare_with_nvcc(self._run, evaluator)
         self.standings = Standings.read(self._store, self._run.settings)
         self._searched = Standings.read(self._store, self._run.settings, searched=True)
         self._resumed_at = self.standings.verdicts.total()

@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from gevolve.workload.base import Split, Workload
 
 
+def nvcc_is_due(run: Run) -> bool:
+    """Whether it is a run of a kernel whose build by nvcc was not looked at yet."""
+    return run.config.ir == "llvm" and run.findings.nvcc == NvccBuild()
+
+
 def compare_with_nvcc(run: Run, evaluator: Evaluator) -> None:
-    """Once in a run of a kernel, have nvcc's build of its source judged on the search cases."""
-    if run.findings.nvcc != NvccBuild() or run.config.ir != "llvm":
-        return
+    """Have nvcc's build of a run's source judged on the search cases; once is enough."""
     baseline = evaluator.prepare("search")
     if not baseline.deterministic:  # such a device is for workers to open
         why = f"only devices whose times repeat are compared with nvcc, not {run.config.device}"

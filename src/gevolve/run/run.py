@@ -215,16 +215,17 @@ class Run:
             return RayEvaluator(self.config.location, cluster=self.cluster, **options)
         return Pool(self.config.location, workers=workers or self.config.cores, **options)
 
+    @property
+    def calibrated(self) -> bool:
+        """Whether the device has measured the machine, if it goes by such a measurement; that takes some seconds."""
+        known = self.store.get("machine", dict[str, float], {})
+        return bool(known) or not family(self.config.device).calibrates
+
     def machine(self) -> dict[str, float]:
         """What the device measured of the machine that the run began on, and has gone by since."""
-        known = self.store.get("machine", dict[str, float], {})
-        if (
-            not known
-            and family(self.config.device).calibrates
-            and (known := self.device.calibrate())
-        ):
-            self.store.set("machine", known)
-        return known
+        if not self.calibrated and (measured := self.device.calibrate()):
+            self.store.set("machine", measured)
+        return self.store.get("machine", dict[str, float], {})
 
     def standings(self) -> Standings:
         """The verdicts and the front so far."""

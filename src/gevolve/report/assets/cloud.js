@@ -31,10 +31,28 @@ const isStruck = (data, name) =>
 const isMeasured = (data, name) => name in data.measured && !isStruck(data, name);
 const isValidated = (data, name) => isMeasured(data, name) && data.measured[name].high < 1;
 
-// Where times vary, the search has seen luck: what was measured longer counts in its stead.
-function ratioOf(data, n) {
+// What a clock has measured of a variant, where times vary.
+function clockOf(data, n) {
   const measured = data.measured['v' + data.points.id[n]];
-  return measured && measured.runs > 1 ? measured.value : data.points.ratio[n];
+  return measured && measured.runs > 1 ? measured : null;
+}
+
+// Whether the search goes by a model of time and what it found was measured by a clock: these are two kinds of time.
+// A search that goes by the clock has times relative to the unedited program's, which is 1.
+const isModelled = (data) =>
+  data.baseline && data.baseline.time !== 1 && Object.values(data.measured).some((one) => one.runs > 1);
+
+// Where times vary, the search has seen luck: what was measured longer counts in its stead. A modelled time stays as it is.
+function ratioOf(data, n) {
+  const measured = isModelled(data) ? null : clockOf(data, n);
+  return measured ? measured.value : data.points.ratio[n];
+}
+
+function ratioText(data, n) {
+  const text = `time ratio ${ratioOf(data, n).toFixed(4)}`;
+  if (!isModelled(data)) return text;
+  const measured = clockOf(data, n);
+  return `${text} by the model${measured ? `, ${measured.value.toFixed(4)} by the clock` : ''}`;
 }
 
 // How far to the right to look: beyond it are variants much slower than the unedited program.
@@ -55,7 +73,7 @@ function hoverText(data, n) {
     h(
       'div',
       {},
-      `time ratio ${ratioOf(data, n).toFixed(4)}, error ${errorText(p.error[n], data.run.rounding)}`,
+      `${ratioText(data, n)}, error ${errorText(p.error[n], data.run.rounding)}`,
     ),
     h(
       'div',
@@ -160,7 +178,7 @@ function member(data, name, [x, y], options = {}) {
   const mark = struck
     ? s('path', { d: `M${x - 5} ${y - 5}L${x + 5} ${y + 5}M${x + 5} ${y - 5}L${x - 5} ${y + 5}` })
     : s('circle', { cx: x, cy: y, r: options.small ? 4 : 6 });
-  const text = `${name}: time ratio ${ratioOf(data, n).toFixed(4)}, error ${errorText(data.points.error[n], data.run.rounding)}, ${kind === 'open' ? 'not validated' : kind}`;
+  const text = `${name}: ${ratioText(data, n)}, error ${errorText(data.points.error[n], data.run.rounding)}, ${kind === 'open' ? 'not validated' : kind}`;
   return s(
     'g',
     {

@@ -26,7 +26,9 @@ function comparePage(data) {
       ...splits.map((split) =>
         checks[split]
           ? checks[split].verdict === 'ok'
-            ? (checks[split].ratio || 1).toFixed(4)
+            ? checks[split].ratio
+              ? checks[split].ratio.toFixed(4)
+              : 'ok'
             : checks[split].verdict
           : '–',
       ),

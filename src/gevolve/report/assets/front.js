@@ -1,7 +1,30 @@
 // The front over generations, and every working variant in the order in which it was tried.
 
+// Where the search goes by a model: what a clock says of variants, each beside the model's dot, and the front of those.
+function clockMarks(data, names, { x, index, place }) {
+  const g = s('g', { class: 'clock' });
+  const found = names
+    .map((name) => index.get(idNumber(name)))
+    .filter((n) => clockOf(data, n) && place(n, true) && clockOf(data, n).value <= x.domain[1])
+    .map((n) => ({ ...clockOf(data, n), at: place(n, true), error: data.points.error[n] }))
+    .sort((a, b) => a.value - b.value);
+  const best = found.filter((one, n) => found.slice(0, n).every((other) => other.error > one.error));
+  if (best.length > 1)
+    g.append(s('path', { d: path(steps(best.map((one) => [x(one.value), one.at[1]]))), class: 'clockline' }));
+  for (const { value, low, high, at } of found) {
+    const [cx, cy] = [x(value), at[1]];
+    g.append(
+      s('line', { x1: at[0], x2: cx, y1: cy, y2: cy, class: 'tie' }),
+      s('line', { x1: x(low), x2: x(Math.min(high, x.domain[1])), y1: cy, y2: cy, class: 'bar' }),
+      s('path', { d: `M${cx - 6} ${cy}L${cx} ${cy - 6}L${cx + 6} ${cy}L${cx} ${cy + 6}Z`, class: 'diamond' }),
+    );
+  }
+  return g;
+}
+
 function frontChart(data) {
-  const caption = h('span', { class: 'step' });
+  const caption = h('span', { class: 'step' }),
+    kind = isModelled(data) ? ' by the model' : '';
   const plot = figure(
     'Time and error',
     (width) => {
@@ -37,8 +60,12 @@ function frontChart(data) {
         }
       const names = position === last ? data.front.map((entry) => entry.id) : frontAt(data, position);
       const index = indexOf(data);
-      const stair = (list) =>
-        steps(list.map((name) => place(index.get(idNumber(name)), true)).filter(Boolean));
+      // Only dots of one kind of time are joined, in the order of that time.
+      const stair = (list) => {
+        const all = list.map((name) => index.get(idNumber(name))).filter((n) => n !== undefined);
+        all.sort((a, b) => ratioOf(data, a) - ratioOf(data, b));
+        return steps(all.map((n) => place(n, true)).filter(Boolean));
+      };
       caption.textContent =
         `generation ${Math.max(0, now + 1)} of ${Math.max(0, data.history.generation[last] + 1)}: ${plural(shown - 1, 'working variant')}` +
         (beyond ? `, ${count(beyond)} slower than the right edge` : '');
@@ -74,14 +101,16 @@ function frontChart(data) {
               at = place(index.get(idNumber(name)), onFront);
             if (at) g.append(member(data, name, at, { small: !onFront }));
           }
+          if (position === last && isModelled(data)) g.append(clockMarks(data, names, { x, index, place }));
           return g;
         },
       });
     },
     {
       legend: legend([
-        { name: 'front, passed all checks', class: 'validated' },
-        { name: 'front, not validated yet', class: 'open' },
+        { name: `front${kind}, passed all checks`, class: 'validated' },
+        { name: `front${kind}, not validated yet`, class: 'open' },
+        ...(isModelled(data) ? [{ name: 'the same by the clock, with its interval', class: 'clock' }] : []),
         { name: 'struck: failed on other inputs', class: 'struck' },
         { name: 'other working variants', class: 'faint' },
       ]),

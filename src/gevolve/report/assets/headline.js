@@ -5,6 +5,8 @@ const SPLITS = {
   'held-out': ['held-out cases', 'other sizes and seeds, never seen by the search'],
   large: ['large case', 'much larger than any other'],
   fresh: ['fresh cases', 'drawn anew for this check; the claim is measured on these'],
+  varied: ['varied cases', 'one input is another than in a search case'],
+  unseen: ['unseen cases', 'held-out ones, tried while the search went on'],
 };
 
 const bounds = (interval) =>
@@ -50,13 +52,14 @@ function checkTiles(data, entry, gain) {
       if (!check) return tile('–', label, 'not tried', 'untried');
       if (check.verdict !== 'ok') return tile('✗ ' + check.verdict, label, check.detail || meaning, 'failed');
       return tile(
-        check.ratio ? figure_(check.ratio) : 'passed',
+        check.ratio ? figure_(check.ratio) : 'ok',
         h('span', {}, h('i', { class: 'tick' }, '✓'), label),
-        gain ? meaning : 'passed; time ratio',
+        gain || !check.ratio ? meaning : 'passed; time ratio',
         gain && !(check.ratio >= 1) ? 'passed' : 'untried',
       );
     });
-  const note = gain ? 'these judged every variant' : 'time ratio of the candidate';
+  const kind = isModelled(data) ? ' by the model' : '';
+  const note = gain ? `these judged every variant${kind}` : `time ratio of the candidate${kind}`;
   return [tile(figure_(searchRatio(data, entry)), 'search cases', note, 'untried'), other];
 }
 

@@ -31,7 +31,7 @@ function details(data, name) {
       'dl',
       {},
       h('dt', {}, 'time ratio'),
-      h('dd', {}, p.ratio[n].toFixed(4), ' on the search cases'),
+      h('dd', {}, p.ratio[n].toFixed(4), isModelled(data) ? ' by the model,' : '', ' on the search cases'),
       data.measured[name] && [h('dt', {}, 'measured'), h('dd', {}, measuredText(data.measured[name]))],
       h('dt', {}, 'error'),
       h('dd', {}, errorText(p.error[n], rounding)),
@@ -78,7 +78,7 @@ const ownError = (data, check) =>
 const measuredText = (interval) =>
   interval.value.toFixed(4) +
   (interval.runs > 1
-    ? ` (${interval.low.toFixed(4)} to ${interval.high.toFixed(4)}, ${count(interval.runs)} times)`
+    ? ` (${interval.low.toFixed(4)} to ${interval.high.toFixed(4)}) by the clock, ${count(interval.runs)} times,`
     : '') +
   ' on cases that the search never used';
 
@@ -124,11 +124,14 @@ function frontSection(data) {
 function frontTable(data) {
   const splits = [...new Set(Object.values(data.checks).flatMap((one) => Object.keys(one)))];
   const untried = data.front.filter((entry) => entry.id !== 'v0' && !entry.interval && !data.checks[entry.id]);
+  const times = isModelled(data) ? ['time ratio by the model', 'by the clock'] : ['time ratio'];
   const rows = table(
-    ['variant', 'time ratio', 'error', 'edits', ...splits.map((split) => (SPLITS[split] || [split])[0]), ''],
+    ['variant', ...times, 'error', 'edits', ...splits.map((split) => (SPLITS[split] || [split])[0]), ''],
     data.front.map((entry) => [
       h('a', { href: '#' + entry.id }, entry.id),
-      entry.ratio.toFixed(4),
+      ...(isModelled(data)
+        ? [searchRatio(data, entry).toFixed(4), entry.interval ? entry.interval.value.toFixed(4) : '–']
+        : [entry.ratio.toFixed(4)]),
       wrongness(entry),
       entry.edits,
       ...splits.map((split) => {
@@ -149,7 +152,7 @@ function frontTable(data) {
               ? 'not tried'
               : 'not validated',
     ]),
-    { right: [1, 2, 3, ...splits.map((_, n) => n + 4)], label: 'front' },
+    { right: [...times, 'error', 'edits', ...splits].map((_, n) => n + 1), label: 'front' },
   );
   if (!untried.length) return rows;
   const command = copyable(`gevolve validate ${data.run.folder}`, 'the command that tries them');

@@ -298,12 +298,12 @@ class Follower:
         }
 
     def _checked(self, id_: int) -> dict[str, Any]:
-        """What became of a variant on other cases, by split."""
+        """What became of a variant on other cases, by split; the ratio is that of cases which are timed."""
         unedited = self.checks.get(0, {})
         return {
             split: {
                 "verdict": evaluation.verdict.value,
-                "ratio": self.ratio(evaluation, unedited.get(split)) if evaluation.ok else None,
+                "ratio": self.ratio(evaluation, unedited.get(split)) if evaluation.time else None,
                 "error": evaluation.error,
                 "off": evaluation.off,
                 "detail": evaluation.detail[:400],
