@@ -33,17 +33,18 @@ EXPORT void gevolve_break(struct warp *w, int32_t barrier, int64_t lane) {
 static uint64_t bits64(double x) { uint64_t b; memcpy(&b, &x, 8); return b; }
 static double double_of(uint64_t b) { double x; memcpy(&x, &b, 8); return x; }
 
-/* The special function unit, correctly rounded but for the last bit of libm's own error. */
+/* The special function unit: correctly rounded but for the last bit of libm's own error, and four functions that are
+ * further off. */
 EXPORT float gevolve_mufu_rcp(float a) { return (float)(1 / (double)a); }
 EXPORT float gevolve_mufu_rsq(float a) { return (float)(1 / sqrt((double)a)); }
 EXPORT float gevolve_mufu_sqrt(float a) { return sqrtf(a); }
 EXPORT float gevolve_mufu_ex2(float a) { return (float)exp2((double)a); }
-EXPORT float gevolve_mufu_lg2(float a) { return (float)log2((double)a); }
-EXPORT float gevolve_mufu_tanh(float a) { return (float)tanh((double)a); }
+EXPORT float gevolve_mufu_lg2(float a) { return (float)logarithm(a); }
+EXPORT float gevolve_mufu_tanh(float a) { return (float)tangent(a); }
 /* Sine and cosine take turns, not radians. */
 static double turn(float a) { return isfinite(a) ? 2 * M_PI * remainder((double)a, 1) : NAN; }
-EXPORT float gevolve_mufu_sin(float a) { return (float)sin(turn(a)); }
-EXPORT float gevolve_mufu_cos(float a) { return (float)cos(turn(a)); }
+EXPORT float gevolve_mufu_sin(float a) { return (float)sine(turn(a)); }
+EXPORT float gevolve_mufu_cos(float a) { return (float)cosine(turn(a)); }
 /* Of a double only the upper half is read and written. */
 EXPORT uint32_t gevolve_mufu_rcp64h(uint32_t high) {
   return (uint32_t)(bits64(1 / double_of((uint64_t)high << 32)) >> 32);

@@ -2,7 +2,7 @@
 
 Results are those of IEEE 754 in the rounding that the instruction names. `MUFU` gives the float next to
 the true value, where a GPU may be one or two units in the last place off; divisions and roots that
-refine such a value come out the same.
+refine such a value come out the same. Sines, cosines, logarithms and hyperbolic tangents are as far off as a GPU's.
 """
 
 from gevolve.device.sim.machine.instruction import Const, Instruction, Operand, Reg, UReg
