@@ -7,10 +7,10 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from gevolve.device import iree
 from gevolve.device.base import Limits, Poisoned, Stopped
-from gevolve.device.iree import _work
+from gevolve.device.iree import times
 from gevolve.device.iree.messages import Compile, Work
+from gevolve.device.iree.work import work_of
 from gevolve.device.registry import open_device
 from gevolve.errors import SourceError
 from gevolve.export.made import Source
@@ -124,7 +124,7 @@ def levels(device, arguments, folder):
         try:
             device.prepare(artefact, ())
             z, _ = device.open(artefact)(*arguments)
-            found[what] = str(float(abs(z).max())), sorted(device._work(artefact).evolved)
+            found[what] = str(float(abs(z).max())), sorted(device._works.edited(artefact))
         except Stopped as stopped:
             found[what] = str(stopped)
     variant = program.apply(Patch.parse(f"kernel-delete {name} {place} #1"))
@@ -172,14 +172,14 @@ def in_pieces():
     for name, artefact in others.items():
         given = [np.float32(1), *arguments[:2]] if name == "until" else arguments
         given = arguments[:2] if name == "one" else given
-        found[name] = device.time(artefact, given).time, device._timed(artefact, given).time
+        found[name] = device.time(artefact, given).time, device._times.whole(artefact, given).time
     new = [{one.name for one in request.pieces} for request in asked]
     found["pieces"] = [len(one) for one in new]
     found["new"] = len(new[-1] - set[str]().union(*new[:-1]))
     # Where pieces do not take the time of the whole, programs are timed whole.
-    device._times.clear()
-    device._divisible, iree._AS_WHOLE = None, -1.0
-    found["indivisible"] = device.time(unedited, arguments).time, device._divisible
+    device._times._known.clear()
+    device._times.divisible, times._AS_WHOLE = None, -1.0
+    found["indivisible"] = device.time(unedited, arguments).time, device._times.divisible
     device._iree().end()
     return found
 
@@ -194,12 +194,13 @@ def main(folder):
     z, s = handle(x, w)
     want = np.maximum(x @ w, 0)
     found = {
+        "sees_empty": [open_device(f"iree:{gpu}").sees_empty for gpu in ("a100", "cuda:0")],
         "error": float(max(abs(z - want).max(), abs(s - want.sum()))),
         "agree": device.remark(layer),
         "own": float(abs(device.run(layer, [x, w])[0][0] - want).max()),
         "time": handle.usage().time,
     }
-    device._times.clear()
+    device._times._known.clear()
     found["repeated"] = device.time(layer, [x * 0, w]).time
     cost = device.cost(layer, lambda opened: opened(x, w), Limits())
     found["kernels"] = {name: one.launches for name, one in cost.kernels.items()}
@@ -249,7 +250,7 @@ def main(folder):
     ]
     found["there"] = "libIREECompiler" in served
     Path(folder, "layer.vmfb").write_bytes(vmfb(Source(Patch(), LAYER, LAYER, "sm_80", None)).data)
-    work = _work(layer)
+    work = work_of(layer)
     compiled = device._iree().compile(Compile(work))
     (name, kernel) = next(iter(compiled.kernels.items()))
     edited = kernel.ptx.replace(b"max.NaN.f32", b"min.NaN.f32")
