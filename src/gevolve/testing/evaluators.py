@@ -250,6 +250,13 @@ class EvaluatorConformance:
         assert pids[0] == pids[1] == pids[2]
         assert len(set(pids)) == 4
 
+    def test_what_others_left_behind_in_a_child_is_not_held_against_a_variant(self) -> None:
+        with self.make(toy("Reused"), device="toy", workers=1) as evaluator:
+            for number, kind in enumerate(["mines", "treads", "segv", "right"]):
+                evaluator.submit(number, patch(kind, number))
+            results: dict[Any, Evaluation] = dict(evaluator.results())
+        assert [_word(results[n]) for n in range(4)] == ["ok", "ok", "crash", "ok"]
+
     def test_what_a_device_makes_alike_runs_once(self) -> None:
         with self.make(toy("Reused"), device="toy", workers=1) as evaluator:
             for number in range(3):

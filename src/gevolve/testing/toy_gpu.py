@@ -16,6 +16,9 @@ import numpy as np
 from gevolve.device.base import Array, Limits, Poisoned, Stopped, Usage
 from gevolve.evaluate.protocol import Prepare, frame
 
+mines: list[bool] = []
+"""What variants have left behind in their process."""
+
 
 class ToyGpu:
     """A handle whose kernel does what the lines of its artefact say, one method for each kind."""
@@ -53,6 +56,16 @@ class ToyGpu:
         return y
 
     def alike(self, x: Array, y: Array) -> Any:
+        return y
+
+    def mines(self, x: Array, y: Array) -> Any:
+        mines.append(True)
+        return y
+
+    def treads(self, x: Array, y: Array) -> Any:
+        """It does no harm, but to it what others left in its process does."""
+        if mines:
+            os.abort()
         return y
 
     def marked(self, x: Array, y: Array) -> Any:

@@ -9,12 +9,12 @@ import gc
 import hashlib
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
 from gevolve.evaluate.child.main import Problem
-from gevolve.evaluate.child.process import FAILURES, Child, ChildFailedError
+from gevolve.evaluate.child.process import FAILURES, Child, ChildEndedError, ChildFailedError
 from gevolve.evaluate.child.runner import persist
 from gevolve.evaluate.protocol import Baseline, CaseRun, Prepared, Ran, Timed
 from gevolve.evaluate.stopwatch import Stopwatch
@@ -174,7 +174,7 @@ class Trial:
                 return known.get(fingerprint) or self._follow(child, stopwatch)
 
         try:
-            result = persist(attempt)
+            result = self._again(attempt)
             if fingerprint in known:
                 return result
         except (judge.Fault, *FAILURES) as failure:
@@ -183,6 +183,18 @@ class Trial:
             fault = judge.fault_of(failure, self._deadline)
             result = Evaluation(verdict=fault.verdict, detail=fault.detail)
         return msgspec.structs.replace(result, fingerprint=fingerprint)
+
+    def _again(self, attempt: Callable[[], Evaluation]) -> Evaluation:
+        """Do what may end a child, and do it once more in a new one if others have run there before.
+
+        What they have left behind may be what ended it, and must not be held against this one.
+        """
+        try:
+            return persist(attempt)
+        except ChildEndedError:
+            if not self._runner.reused:
+                raise
+            return persist(attempt)
 
     def _follow(self, child: Child, stopwatch: Stopwatch) -> Evaluation:
         """Lead a child through the plan; the first fault ends it."""
