@@ -25,7 +25,7 @@ from gevolve.search import nsga2
 from gevolve.search.ascent import Ascent, AscentState
 from gevolve.search.base import Problem, Search
 from gevolve.search.birth import Birth
-from gevolve.search.crossover import CROSSOVERS
+from gevolve.search.breeding import Breeder, Stock
 from gevolve.search.elsewhere import FAILS, Elsewhere
 from gevolve.search.experience import Seen, outcome
 from gevolve.search.individual import (
@@ -37,17 +37,13 @@ from gevolve.search.individual import (
     points,
     survivors,
 )
-from gevolve.search.local import neighbor
 from gevolve.search.loosened import PART, loosened
-from gevolve.search.mutation import append, mutate
 from gevolve.search.opening import Opening
 from gevolve.search.proposals import Proposals
 from gevolve.search.settings import Settings
 from gevolve.search.stages import OpeningState
 from gevolve.search.state import read_state
 
-TRIES = 20
-"""How often a child that was judged before is changed again before it is given up."""
 LUCK = 0.1
 """A gain in error up to this part of what may be lost is not looked for in the opening: it may be luck."""
 
@@ -301,36 +297,24 @@ class Nsga2Search(Search):
         raise StoreError("the unedited program's error is not what it was; start a new run")
 
     def _breed(self) -> list[Birth]:
-        """The next generation: fresh variants where the population has gaps, else children."""
+        """The next generation: what the opening asks for, and when that is over what is bred."""
         loose = [Birth(patch, (self._unedited,), ()) for patch in self._loosened()]
         if not self._opening.over:
             first = [Birth(patch, (self._unedited,), ()) for patch in self._opening.ask()]
             known = {essence(birth.patch) for birth in first}
             return [*first, *(birth for birth in loose if essence(birth.patch) not in known)]
         rng = np.random.Generator(np.random.PCG64([self._seed, self._generation]))
-        births: list[Birth] = []
-        taken: set[frozenset[Edit]] = set()
-
-        def add(birth: Birth, limit: int) -> None:
-            key = essence(birth.patch)
-            new = key not in self._judged and key not in taken
-            if len(births) < limit and new and not self._elsewhere.fails(key):
-                taken.add(key)
-                births.append(birth)
-
-        size = self._settings.population
-        for birth in loose:
-            add(birth, size)
-        for _ in range(size * TRIES):
-            if len(births) >= self._fresh:
-                break
-            add(self._start(rng), size)
-        for _ in range(size * TRIES):
-            if len(births) >= size:
-                break
-            for child in self._children(rng, taken):
-                add(child, size)
-        return births
+        stock = Stock(
+            unedited=self._unedited,
+            population=self._population,
+            front=self._front,
+            winners=self._opening.winners,
+            judged=self._judged,
+            elsewhere=self._elsewhere,
+            first=self._generation == 0,
+            stuck=self._stale >= self._settings.patience,
+        )
+        return Breeder(stock, self._proposals, self._settings, rng).breed(loose)
 
     def _loosened(self) -> list[Patch]:
         """New patches that trade error for time; none where the program has an error of its own, or none is allowed."""
@@ -345,92 +329,3 @@ class Nsga2Search(Search):
             if len(found) >= self._settings.population // PART:
                 break
         return list(found.values())
-
-    @property
-    def _fresh(self) -> int:
-        """How many of the next generation start from the unedited program."""
-        size = self._settings.population
-        if self._generation == 0:
-            return size
-        return min(size - len(self._population), size // 2)
-
-    def _start(self, rng: np.random.Generator) -> Birth:
-        """A fresh variant: the unedited program with a few edits, new ones or such as passed before."""
-        fewest, most = self._settings.initial_edits
-        known = self._proposals.experience.known
-        enough = len(known) > most
-        if self._settings.alone and not enough:
-            fewest = most = 1
-        patch = Patch()
-        for _ in range(int(rng.integers(fewest, most + 1))):
-            if self._settings.alone and enough:
-                edit = known[int(rng.integers(len(known)))]
-            else:
-                edit = self._draw(rng)
-            if edit is not None:
-                patch = append(patch, edit)
-        return Birth(patch, (self._unedited,), tuple(edit.kind for edit in patch))
-
-    def _children(self, rng: np.random.Generator, taken: set[frozenset[Edit]]) -> list[Birth]:
-        """One or two children of parents that tournaments chose.
-
-        A search that is stuck widens: every member of the population may have a child, by mutation
-        alone. Crossing what has been crossed many times over yields little that is new.
-        """
-        settings = self._settings
-        if rng.random() < settings.local:
-            return [self._neighbor(rng)]
-        stuck = self._stale >= settings.patience
-        mother = self._parent(rng, by_merit=not stuck)
-        if stuck or rng.random() >= settings.crossover:
-            return [self._mutant(Birth(mother.patch, (mother,), ()), taken, rng, always=True)]
-        father = self._parent(rng, by_merit=True)
-        crossed = CROSSOVERS[settings.crossover_kind](mother.patch, father.patch, rng)
-        return [
-            self._mutant(
-                Birth(patch[: settings.max_edits], (mother, father), ()),
-                taken,
-                rng,
-                always=rng.random() < settings.mutation,
-            )
-            for patch in crossed
-        ]
-
-    def _neighbor(self, rng: np.random.Generator) -> Birth:
-        """A neighbour of the fastest exact variant, or of another on the front."""
-        one = self._front[-1 if rng.random() < 0.5 else int(rng.integers(len(self._front)))]
-        winners = self._opening.winners
-        patch, kinds = neighbor(
-            one.patch,
-            winners,
-            self._settings.max_edits,
-            lambda: self._proposals.draw_near(winners, rng),
-            rng,
-        )
-        return Birth(patch, (one,), kinds)
-
-    def _parent(self, rng: np.random.Generator, *, by_merit: bool) -> Individual:
-        size = len(self._population)
-        return self._population[nsga2.tournament(size, rng) if by_merit else rng.integers(size)]
-
-    def _mutant(
-        self,
-        birth: Birth,
-        taken: set[frozenset[Edit]],
-        rng: np.random.Generator,
-        *,
-        always: bool,
-    ) -> Birth:
-        """Mutate a child; one that was judged before, until it is new."""
-        patch, kinds = birth.patch, birth.kinds
-        for attempt in range(TRIES):
-            key = essence(patch)
-            if not (always and attempt == 0) and not (key in self._judged or key in taken):
-                break
-            patch, new = mutate(patch, self._settings, lambda: self._draw(rng), rng)
-            kinds += new
-        return Birth(patch, birth.parents, kinds)
-
-    def _draw(self, rng: np.random.Generator) -> Edit | None:
-        """A new edit."""
-        return self._proposals.draw(self._opening.winners, rng)
