@@ -21,7 +21,7 @@ left out with a probability of DROPPED, which falls to SELDOM in the second half
 of the time, and no block becomes one that all others lean on.
 
 The mean of the weights over the last steps (each KEPT times the one before) is kept beside them; what ships
-is whichever of the two gets more of the images right that were kept out.
+is whichever of the two gets more of the images right that were kept out. `finish_mobilenet.py` goes on from it.
 """
 
 import argparse
@@ -105,6 +105,7 @@ class Block(nn.Module):
         super().__init__()
         self.keeps = inputs == outputs
         self.dropped = 0.0
+        self.left_out = False
         self.widen = Layer(inputs, inside)
         self.each = Layer(inside, inside, 3, 1 if self.keeps else 2, groups=inside)
         self.narrow = Layer(inside, outputs)
@@ -114,7 +115,7 @@ class Block(nn.Module):
 
     def forward(self, x: Any) -> Any:
         dropped = self.dropped if self.training and self.keeps else 0.0
-        if dropped and torch.rand(()) < dropped:
+        if self.left_out or (dropped and torch.rand(()) < dropped):
             return x
         y = torch.relu_(self.each(torch.relu_(self.widen(x))))
         y = self.narrow(y)
