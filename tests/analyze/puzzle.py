@@ -32,7 +32,7 @@ class PuzzleProgram:
     kinds = ("save", "idle", "waste")
     digest = hashlib.sha256(b"puzzle").hexdigest()
 
-    paper_kinds = ()
+    paper_kinds = kinds
     loose_kinds = ()
 
     def sweep(self, kinds, profile):

@@ -40,6 +40,15 @@ def test_an_edit_that_needs_two_others_is_put_to_those_that_are_needed():
     assert groups(4, [], alone, without) == [[0], [1, 2, 3]]
 
 
+def test_edits_that_do_nothing_without_several_others_and_are_missed_alike_are_one_part():
+    alone = [effect(1.0), effect(0.999), effect(1.0), effect(0.9), effect(1.0)]
+    without = [effect(0.8), effect(0.801), effect(0.8), effect(0.75), effect(0.7)]
+    assert groups(5, [], alone, without, 0.65) == [[0, 1, 2], [3], [4]]
+    # One that is not missed is no part of it.
+    without[2] = effect(0.65)
+    assert groups(5, [], alone, without, 0.65) == [[0, 1], [2], [3], [4]]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     lines = ("save 100", "lock a", "idle", "key a", "twin 60", "twin 70")
@@ -84,7 +93,7 @@ def test_the_command_line(folder, capsys):
     with pytest.raises(SystemExit):
         main(["explain", str(folder)])
     text = capsys.readouterr().out
-    assert "4 edits, in 3 parts that are independent" in text
+    assert "4 edits, in 3 parts\n" in text
     assert "only work together" in text
     with pytest.raises(SystemExit):
         main(["explain", str(folder), "--json"])

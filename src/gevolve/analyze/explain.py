@@ -39,7 +39,7 @@ def explain_variant(session: Session, row: StoredVariant) -> Explanation:
         id=format_id(row.id),
         edits=parts.edits(),
         pairs=parts.pairs,
-        groups=groups(len(row.patch), parts.pairs, parts.alone, parts.without),
+        groups=groups(len(row.patch), parts.pairs, parts.alone, parts.without, parts.whole),
     )
     session.run.findings.add_explanation(found)
     return found
@@ -60,6 +60,7 @@ class _Parts:
         self._alone, self._without = judged[:count], judged[count:]
         self.alone = [self._effect(one.evaluation) for one in self._alone]
         self.without = [self._effect(one.evaluation) for one in self._without]
+        self.whole = self._effect(row.evaluation).ratio or 1.0
         self.pairs = self._pairs()
 
     def _effect(self, evaluation: Evaluation) -> Effect:
@@ -81,7 +82,7 @@ class _Parts:
         self._session.say(f"trying {len(wanted)} pairs of edits")
         edits = self._whole.patch.edits
         rows = self._session.judge([Patch((edits[a], edits[b])) for a, b in wanted])
-        saved = 1 - (self._effect(self._whole.evaluation).ratio or 1.0)
+        saved = 1 - self.whole
         found: list[EditPair] = []
         for (a, b), row in zip(wanted, rows, strict=True):
             noise = max(one.evaluation.spread for one in (row, self._alone[a], self._alone[b]))
@@ -92,14 +93,17 @@ class _Parts:
     def edits(self) -> list[ExplainedEdit]:
         """Each edit: what it does and what it is good for."""
         changes = self._changes()
+        program = self._session.run.program
         found: list[ExplainedEdit] = []
         for n, edit in enumerate(self._whole.patch):
-            described = self._session.run.program.describe(edit)
+            described = program.describe(edit)
             change = self._difference(n) or described
+            # What blind edits do is seen only in what became of the program; the others say it themselves.
+            told = change if edit.kind in program.paper_kinds else described
             found.append(
                 ExplainedEdit(
                     edit=str(edit),
-                    sentence=change.sentence,
+                    sentence=told.sentence,
                     theme=change.theme,
                     line=change.line or described.line,
                     lines=list(dict.fromkeys([*change.lines, *described.lines])),

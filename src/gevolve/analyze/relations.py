@@ -39,12 +39,17 @@ def _relation(expected: float | None, ratio: float | None, margin: float) -> str
 
 
 def groups(
-    count: int, pairs: Iterable[EditPair], alone: Sequence[Effect], without: Sequence[Effect]
+    count: int,
+    pairs: Iterable[EditPair],
+    alone: Sequence[Effect],
+    without: Sequence[Effect],
+    whole: float = 1.0,
 ) -> list[list[int]]:
-    """Edits that belong together, by position; no edit of one group matters to one of another.
+    """Edits that belong together, by position; `whole` is the ratio of all of them.
 
     An edit that fails alone and with any one other needs more of them: it is put to those without
-    which the patch fails.
+    which the patch fails. So do edits that do nothing alone and with any one other, and are missed all the same:
+    those that are missed alike are put together.
     """
     linked = [{n} for n in range(count)]
 
@@ -61,6 +66,18 @@ def groups(
             for n in range(count):
                 if n != lonely and without[n].ratio is None:
                     link(lonely, n)
+    margin = SHARE * abs(1 - whole)
+    hidden = [
+        (n, ratio)
+        for n in range(count)
+        if len(linked[n]) == 1
+        and abs((alone[n].ratio or 0.0) - 1) <= margin
+        and (ratio := without[n].ratio) is not None
+        and ratio > whole + margin
+    ]
+    for (one, first), (other, second) in combinations(hidden, 2):
+        if abs(first - second) <= margin:
+            link(one, other)
     return [sorted(group) for n, group in enumerate(linked) if min(group) == n]
 
 

@@ -110,8 +110,9 @@ def explanation(found: Explanation) -> RenderableType:
     rows: list[RenderableType] = [
         Text(f"{found.id}: {_edits(len(found.edits))}, {_parts(len(found.groups))}", style="bold")
     ]
-    for group in found.groups:
-        rows += [Text(), _group(found, group)]
+    if len(found.groups) > 1 and len(found.groups) < len(found.edits):
+        rows.append(Text("Edits with no gap between them belong together.", style="dim"))
+    rows += [Text(), _stories(found)]
     met = [pair for pair in found.pairs if pair.relation != "independent"]
     if met:
         rows.append(Text())
@@ -135,28 +136,30 @@ _RELATIONS = {
 
 
 def _parts(count: int) -> str:
-    return "all of one piece" if count == 1 else f"in {count} parts that are independent"
+    return "all of one piece" if count == 1 else f"in {count} parts"
 
 
-def _group(found: Explanation, group: list[int]) -> Table:
+def _stories(found: Explanation) -> Table:
+    """What each edit does, with a gap after each part of the patch."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    heading = "what it does" if len(group) == 1 else "what they do together"
     table.add_column("", justify="right", style="cyan", no_wrap=True)
-    table.add_column(heading)
+    table.add_column("what it does")
     table.add_column("class", style="magenta", no_wrap=True)
     for column in ("alone", "without"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("changes", no_wrap=True)
-    for n in group:
-        story = found.edits[n]
-        table.add_row(
-            str(n + 1),
-            Group(Text(story.sentence), Text(story.edit, style="dim")),
-            story.theme,
-            _effect(story.alone),
-            _effect(story.without),
-            _changes(story),
-        )
+    for group in found.groups:
+        for n in group:
+            story = found.edits[n]
+            table.add_row(
+                str(n + 1),
+                Group(Text(story.sentence), Text(story.edit, style="dim")),
+                story.theme,
+                _effect(story.alone),
+                _effect(story.without),
+                _changes(story),
+                end_section=n == group[-1],
+            )
     return table
 
 
