@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 import gevolve
+from gevolve.analyze import validate
 from gevolve.device.registry import open_device
 from gevolve.evaluate.pool import Pool
 from gevolve.evaluate.verdict import Evaluation, Verdict
@@ -131,6 +132,16 @@ def test_cases_that_are_not_timed_say_nothing_of_it():
     run = SimpleNamespace(findings=findings)
     keep_judged(run, "varied", Evaluation(verdict=Verdict.OK), Evaluation(verdict=Verdict.OK))
     assert findings.nvcc == NvccBuild(version="13.0")
+
+
+def test_cases_that_are_not_timed_take_no_rival_away():
+    asked = []
+    evaluator = SimpleNamespace(submit=lambda _key, _patch, split, **_: asked.append(split))
+    findings = SimpleNamespace(nvcc_artefact=b"//", nvcc=NvccBuild(version="13.0"))
+    session = SimpleNamespace(run=SimpleNamespace(findings=findings), evaluator=evaluator)
+    for split in ("held-out", "fresh", "varied", "large"):
+        validate._submit_nvcc(session, split)
+    assert asked == ["held-out", "fresh", "large"]
 
 
 def exactly(value):

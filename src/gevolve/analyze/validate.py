@@ -217,10 +217,14 @@ def _try(
 
 
 def _submit_nvcc(session: Session, split: Split) -> None:
-    """Have nvcc's build of the unedited program judged on a split, unless it was there."""
+    """Have nvcc's build of the unedited program judged on a split, unless it was there.
+
+    On varied cases nothing is timed: all that these could do is to take a rival away, for how it rounds where an input is
+    extreme.
+    """
     findings = session.run.findings
     known = {"held-out": findings.nvcc.held_out, "large": findings.nvcc.large}
-    if findings.nvcc_artefact and known.get(split) is None:
+    if findings.nvcc_artefact and split != "varied" and known.get(split) is None:
         session.evaluator.submit(NVCC, Patch(), split, artefact=findings.nvcc_artefact)
 
 
