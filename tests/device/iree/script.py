@@ -226,6 +226,15 @@ def main(folder):
         str(jax.jit(lambda x: jax.lax.top_k(x, 4)).lower(rows).compiler_ir("stablehlo"))
     )
     found["largest"] = [one.tolist() for one in device.run(largest, [rows])[0]]
+    # Sums in bfloat16 are products with 1 there, which stands in the code.
+    lowered = jax.jit(lambda x, y: ((x + y) * y).astype(np.float32)).lower(
+        *(jax.numpy.zeros((64, 32), jax.numpy.bfloat16) for _ in range(2))
+    )
+    brain = device.build(str(lowered.compiler_ir("stablehlo")))
+    given = [rng.normal(size=(64, 32)).astype(jax.numpy.bfloat16) for _ in range(2)]
+    theirs = device.open(brain)(*given)[0]
+    off = abs(device.run(brain, given)[0][0] - theirs).max() / abs(theirs).max()
+    found["bfloat16"] = float(off)
     until = device.build(WHILE)
     handle = device.open(until)
     found["until"] = float(handle(np.float32(1))[0])

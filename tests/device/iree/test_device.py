@@ -49,6 +49,10 @@ def test_time_is_that_of_the_launches_and_repeats(found):
     assert found["cycles"] + 1800 * len(others) == pytest.approx(found["time"])
 
 
+def test_sums_in_bfloat16_are_computed(found):
+    assert found["bfloat16"] < 1e-2
+
+
 def test_a_search_runs_a_program_once_where_nothing_can_differ_the_second_time(found):
     assert found["sees_empty"] == [False, True]
 

@@ -187,3 +187,10 @@ def test_guards_labels_and_numbers():
     assert second.guard == Pred(2, negate=True)
     assert second.operands == (Label(0x110),)
     assert first.operands == (Reg(4), Reg(5), Imm(0xFFFFFFD0), Reg(255))
+
+
+def test_numbers_in_bfloat16():
+    # HFMA2.BF16_V2 R2, R8, 1.5, -1, R4: in half precision these bits are other numbers
+    (fma,) = decode(0x000FC000002000043FC0BF8008027831.to_bytes(16, "little"), "sm_80")
+    assert (fma.opcode, fma.modifiers) == ("HFMA2", ("BF16_V2",))
+    assert fma.operands == (Reg(2), Reg(8), Imm(0x3FC0, "f16"), Imm(0xBF80, "f16"), Reg(4))

@@ -76,7 +76,10 @@ class UPred:
 
 @dataclass(frozen=True, slots=True)
 class Imm:
-    """A number in the instruction, as its bits: of 64 for `f64`, of 16 for `f16`, else of 32."""
+    """A number in the instruction, as its bits: of 64 for `f64`, of 16 for `f16`, else of 32.
+
+    Whether 16 bits are a half or bfloat16 is for the instruction to say.
+    """
 
     bits: int
     kind: Literal["int", "f16", "f32", "f64"] = "int"

@@ -60,7 +60,7 @@ _MADE_UP = frozenset({"MOV", "SHL", "IADD"})
 
 _MASK32, _MASK64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
 _FORMATS = {"f16": ("<e", "<H"), "f32": ("<f", "<I"), "f64": ("<d", "<Q")}
-_Kind = Literal["f16", "f32", "f64"]
+_Kind = Literal["f16", "bf16", "f32", "f64"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,9 @@ class _Line:
         """The floating-point immediates that the word would have, in the order of the text."""
         bits = word >> 32 & _MASK32
         if self.opcode.startswith("H"):
-            return (bits >> 16, "f16"), (bits & 0xFFFF, "f16")
+            brain = any(m.startswith("BF16") for m in self.modifiers)
+            half: _Kind = "bf16" if brain else "f16"
+            return (bits >> 16, half), (bits & 0xFFFF, half)
         wide = self.opcode.startswith("D") or (
             self.opcode == "MUFU" and any(m.endswith("64H") for m in self.modifiers)
         )
@@ -233,9 +235,10 @@ def _part(suffixes: str) -> str:
 
 def _float(token: str, bits: int, kind: _Kind) -> Imm:
     """A floating-point immediate, if these bits are what the text shows."""
-    number, raw = _FORMATS[kind]
-    (value,) = struct.unpack(number, struct.pack(raw, bits))
+    # The upper half of a float is a number in bfloat16.
+    number, raw = _FORMATS["f32" if kind == "bf16" else kind]
+    (value,) = struct.unpack(number, struct.pack(raw, bits << 16 if kind == "bf16" else bits))
     same = math.isnan(value) if token.endswith("NAN") else value == float(token)
     if not same or (value == 0 and (math.copysign(1, value) < 0) != token.startswith("-")):
         raise UnsupportedError(f"the number {token} is not where an immediate should be")
-    return Imm(bits, kind)
+    return Imm(bits, "f16" if kind == "bf16" else kind)
