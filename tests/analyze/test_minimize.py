@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 import gevolve
-from gevolve.analyze.minimize import LOSS, Bar
+from gevolve.analyze.minimize import LOSS, Bar, minimize_variant
+from gevolve.analyze.session import opened
 from gevolve.errors import StoreError
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Patch
@@ -53,6 +54,23 @@ def test_what_costs_goes_and_what_was_skipped_needs_no_trial(tmp_path):
     found, patch = minimal(folder)
     assert kinds(patch) == ["save 300"] or kinds(patch) == ["save 300", "save 10"]
     assert found.ratio_after < found.ratio_before
+
+
+def test_at_a_limit_the_shortest_so_far_is_kept_and_asking_again_goes_on(tmp_path):
+    lines = [*["idle"] * 20, "save 100", *["idle"] * 20, "save 50", *["idle"] * 20, "save 30"]
+    folder = make(tmp_path / "r", edits(*lines))
+    with opened(folder, workers=1) as session:
+        session.limit = 12
+        found = minimize_variant(session, session.run.variant("v1"))
+        assert found is not None
+        assert not found.complete
+        assert 3 < found.after < len(lines)
+        assert found.ratio_after == pytest.approx(found.ratio_before)
+        assert minimize_variant(session, session.run.variant(found.id)) == found
+    again, patch = minimal(folder)
+    assert (again.source, again.complete) == ("v1", True)
+    assert kinds(patch) == ["save 100", "save 50", "save 30"]
+    assert gevolve.minimize(folder, found.id).id == again.id
 
 
 def test_small_losses_do_not_add_up(tmp_path):

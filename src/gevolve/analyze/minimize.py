@@ -61,13 +61,15 @@ class Bar:
 
 
 def minimize_variant(session: Session, source: StoredVariant) -> Minimized | None:
-    """Minimize one variant and keep what came of it; None if the session's limit was too low.
+    """Minimize one variant and keep what came of it, or the shortest so far if that reaches the session's limit.
 
-    Whatever was judged until then is in the store, so asking again goes on from there.
+    It is None if nothing could go until then. Whatever was judged is in the store, so asking again goes on from there.
     """
     for known in session.run.findings.minimized.values():
         if format_id(source.id) in (known.source, known.id):
-            return known
+            if known.complete or session.limited:
+                return known
+            source = session.run.variant(known.source)
     if not source.evaluation.ok or source.evaluation.time is None:
         raise StoreError(
             f"{format_id(source.id)} is judged {source.evaluation.verdict}; name a variant that is ok"
@@ -75,6 +77,7 @@ def minimize_variant(session: Session, source: StoredVariant) -> Minimized | Non
     unedited = session.unedited.evaluation
     bar = Bar(_measured(session, source), unedited, session.run.settings.rounding)
     edits = source.patch.edits
+    shortest = list(range(len(edits)))
 
     def effective(positions: list[int]) -> list[int]:
         """Without the edits that do nothing in this company."""
@@ -83,20 +86,25 @@ def minimize_variant(session: Session, source: StoredVariant) -> Minimized | Non
         return [n for at, n in enumerate(positions) if at not in skipped]
 
     def passes(candidates: list[list[int]]) -> list[list[int] | None]:
+        nonlocal shortest
         needed = [effective(candidate) for candidate in candidates]
         rows = session.judge([Patch(tuple(edits[n] for n in some)) for some in needed])
         fewest = min(map(len, needed))
         session.say(f"minimizing {format_id(source.id)}: {len(edits)} edits, trying {fewest} …")
         verdicts = (bar.cleared_by(row.evaluation) for row in rows)
-        return [some if verdict else None for some, verdict in zip(needed, verdicts, strict=True)]
+        found = [some if verdict else None for some, verdict in zip(needed, verdicts, strict=True)]
+        shortest = min([shortest, *filter(None, found)], key=len)
+        return found
 
-    before = session.asked
+    before, complete = session.asked, True
     try:
-        (start,) = passes([list(range(len(edits)))])
-        left = ddmin(start or range(len(edits)), passes)
-        (row,) = session.judge([Patch(tuple(edits[n] for n in left))])
+        (start,) = passes([shortest])
+        left = ddmin(start or shortest, passes)
     except SpentError:
-        return None
+        left, complete = shortest, False
+        if len(left) == len(edits):
+            return None
+    row = session.judged(Patch(tuple(edits[n] for n in left)))
     assert row.evaluation.time is not None
     assert unedited.time is not None
     result = Minimized(
@@ -107,6 +115,7 @@ def minimize_variant(session: Session, source: StoredVariant) -> Minimized | Non
         ratio_before=source.evaluation.time / unedited.time,
         ratio_after=row.evaluation.time / unedited.time,
         evaluations=session.asked - before,
+        complete=complete,
     )
     session.run.findings.add_minimized(result)
     return result

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from gevolve.run.store import StoredVariant
 
 
+UNLIMITED = 1 << 60
+
+
 class SpentError(Exception):
     """An analysis needs more evaluations than it was given; what it learned is in the store."""
 
@@ -40,7 +43,7 @@ class Session:
     """Processes of further evaluators; as many as the run has if not given."""
     say: Callable[[str], None] = silent
     """Takes one line about how far the analysis is."""
-    limit: int = 1 << 60
+    limit: int = UNLIMITED
     """The most patches that may be asked for."""
     asked: int = 0
     """How many were asked for, known ones too, so that a repeated analysis takes as many."""
@@ -51,6 +54,11 @@ class Session:
     samples: dict[int | str, list[float]] = field(default_factory=dict[int | str, list[float]])
     """The ratios that were measured, by variant; 0 is the unedited program beside itself,
     ``nvcc`` nvcc's build of it."""
+
+    @property
+    def limited(self) -> bool:
+        """Whether no more than a number of patches may be asked for."""
+        return self.limit < UNLIMITED
 
     @property
     def late(self) -> bool:
@@ -65,6 +73,12 @@ class Session:
         """Keep what became of a variant on other cases; one that failed leaves the front."""
         self.run.store.add_validation(number, split, evaluation)
         self.standings.validate(number, split, evaluation)
+
+    def judged(self, patch: Patch) -> StoredVariant:
+        """The variant of a patch that was judged before."""
+        row = self.run.store.find(patch)
+        assert row is not None
+        return row
 
     def judge(self, patches: Sequence[Patch]) -> list[StoredVariant]:
         """The variants of these patches, judged on the search cases; each is run only once ever."""

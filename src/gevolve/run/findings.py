@@ -121,6 +121,8 @@ class Minimized(msgspec.Struct, frozen=True, kw_only=True):
     ratio_after: float
     evaluations: int
     """How many patches were judged to find it."""
+    complete: bool = True
+    """Whether none of its edits may go: a search's end tries only so many patches, and keeps the shortest."""
 
 
 class ExplainedEdit(msgspec.Struct, frozen=True, kw_only=True):
