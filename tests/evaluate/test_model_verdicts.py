@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gevolve.errors import WorkloadError
+from gevolve.device.iree.library import installed as iree_installed
 from gevolve.evaluate.pool import Pool
 from gevolve.testing.evaluators import patch
 from gevolve.workload.locate import Location
@@ -89,3 +90,12 @@ def test_a_case_in_parts_is_left_as_soon_as_it_cannot_pass():
     assert "of 40 parts" in found["subtract"].detail
     count = int(found["subtract"].detail.split(" on ")[1].split()[0])
     assert count <= 4, found["subtract"].detail
+
+
+@pytest.mark.skipif(not iree_installed(), reason="IREE is not installed")
+def test_the_time_of_a_case_in_parts_is_that_of_all_parts():
+    with Pool(Location(FILE, "Parted"), device="iree:a100", workers=1) as evaluator:
+        for split in ("search", "held-out"):  # the last portion is timed, and all at once
+            evaluator.submit(split, patch("other", "add"), split)
+        found = dict(evaluator.results())
+    assert found["search"].time == found["held-out"].time > 0

@@ -177,7 +177,8 @@ def _run(
 ) -> None:
     """Run one case, send the outputs and, if the worker still wants it, the time."""
     device, workload, case = problem.device, problem.workload, problem.cases[run.case]
-    whole = workload.parts(case) / len(run.parts) if run.parts else 1.0
+    # Of a case in parts these are some, and the time is that of all.
+    count, some_of = (workload.parts(case), len(run.parts)) if run.parts else (1, 1)
     with stopwatch("run"):
         _modelled(device, artefact, comparison)  # what may never end is not begun
     with stopwatch("open"):
@@ -202,7 +203,7 @@ def _run(
             lines = device.lines(handle) if run.itemized else {}
             channel.send(
                 Timed(
-                    used.time,
+                    used.time * count / some_of,
                     stopwatch.take(),
                     estimate=used.estimate,
                     work=used.work,
@@ -210,7 +211,7 @@ def _run(
                 )
             )
             return
-        launches = whole * handle.usage().launches
+        launches = handle.usage().launches * count / some_of
     with stopwatch("run"):
         time = _modelled(device, artefact, comparison)
     if time is not None:
