@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gevolve.errors import WorkloadError
 from gevolve.device.iree.library import installed as iree_installed
+from gevolve.errors import WorkloadError
 from gevolve.evaluate.pool import Pool
 from gevolve.testing.evaluators import patch
 from gevolve.workload.locate import Location
