@@ -96,6 +96,17 @@ def test_a_more_accurate_model_may_bear_better_what_spoils_little():
         one.check(3, 0.043, 0.02, "bias redrawn")
 
 
+def test_a_training_may_bear_another_order_of_its_rows_better_but_not_worse():
+    one = follows([0.097, 0.9, 0.121], ["images", "rows"], own=0.088)
+    one.check(2, 0.085, 0.02, "rows permuted")
+    with pytest.raises(judge.Fault, match=r"above 0\.141"):
+        one.check(2, 0.2, 0.02, "rows permuted")
+    # Where rows of weights are among them, it spoils all.
+    one = follows([0.1, 0.9, 0.85], ["images", "rows"], own=0.1)
+    with pytest.raises(judge.Fault, match="does not depend on that input"):
+        one.check(2, 0.11, 0.02, "rows permuted")
+
+
 class Labels:
     def __init__(self, labels):
         self.labels = labels

@@ -15,6 +15,8 @@ import numpy as np
 
 from gevolve.workload.base import Array, Case
 
+ROWS = "rows"
+"""What is other in a case whose rows are in another order."""
 WAYS = ("redrawn", "permuted", "extreme", "scaled")
 MOST = 12
 """No more cases than this are made: of all inputs in one way before any in the next."""
@@ -54,7 +56,7 @@ def with_rows_permuted(base: Case) -> list[VariedCase]:
     for rows in (rows for rows, times in counts.items() if rows > 1 and times > 1):
         order = np.random.default_rng(0x726F).permutation(rows)
         moved = {name: value[order] for name, value in arrays.items() if len(value) == rows}
-        made.append(VariedCase({**base.inputs, **moved}, "rows", "permuted"))
+        made.append(VariedCase({**base.inputs, **moved}, ROWS, "permuted"))
     return made
 
 

@@ -3,7 +3,8 @@
 Such a variant may differ from the unedited program, up to the tolerance. So on varied cases its outputs are
 not compared; but where another input spoils the unedited program's results it must spoil the variant's as well,
 and rows in another order must not matter. An input that is only a little other, such as images of another scale, spoils
-little, and a variant that is more accurate may bear that better: it is asked where that input can do worse.
+little, and a variant that is more accurate may bear that better: it is asked where that input can do worse. Another order of
+all rows takes nothing away: it spoils only what is spoilt as much as by other content of some input.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from gevolve.evaluate.verdict import Verdict
 from gevolve.evaluate.worker import judge
 from gevolve.evaluate.worker.meter import Meter
 from gevolve.workload.base import Array, Case
-from gevolve.workload.vary import VariedCase
+from gevolve.workload.vary import ROWS, VariedCase
 
 _PART = 0.5
 """A variant's error must rise by this part of what the unedited program's does."""
@@ -40,15 +41,17 @@ class Follows:
         """The error of the variant must rise where the unedited program's does, and stay where that stays."""
         first = self._errors[0]
         rise, expected = error - self._own, self._errors[case] - first
-        alike = [n for n, name in enumerate(self._inputs) if name == self._inputs[case]]
+        ordered = self._inputs[case] == ROWS
+        alike = [n for n, name in enumerate(self._inputs) if ordered or name == self._inputs[case]]
         most = max(self._errors[n] for n in alike) - first
-        if expected > max(tolerance, _SPOILS * most) and not rise >= _PART * expected:
+        spoils = expected > max(tolerance, _SPOILS * most)
+        if spoils and not rise >= _PART * expected:
             raise judge.Fault(
                 Verdict.WRONG,
                 f"{where}: its error goes from {self._own:.3g} to {error:.3g}, the unedited program's"
                 f" from {first:.3g} to {self._errors[case]:.3g}: it does not depend on that input as it should",
             )
-        if abs(expected) <= tolerance:
+        if abs(expected) <= tolerance or (ordered and not spoils):
             judge.check_error(error, self._errors[case] + tolerance, where)
 
 
