@@ -5,11 +5,13 @@ import signal
 import sys
 import tempfile
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("repeatable", derandomize=True)
-if not os.environ.get("GEVOLVE_EXPLORE"):
-    settings.load_profile("repeatable")
+# How long an example takes says as much of the machine as of the code.
+patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("explore", patient)
+settings.register_profile("repeatable", patient, derandomize=True)
+settings.load_profile("explore" if os.environ.get("GEVOLVE_EXPLORE") else "repeatable")
 
 # The key that seals the runs of tests is not the user's.
 _state = tempfile.TemporaryDirectory(prefix="gevolve-state-")
