@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from torch import nn
 from train_deep_mobilenet import STAGES, TRAINED, MobileNet, follow
-from train_resnet18 import BORDER, WATCHED, batch, error, normal
+from train_resnet18 import WATCHED, batch, bordered, descent, error, normal
 
 from gevolve.suite.datasets import cifar10
 from gevolve.suite.models import weights
@@ -67,8 +67,7 @@ def main() -> None:
     torch.manual_seed(1)
     rng = np.random.default_rng(1)
     everything = cifar10(*(f"data_batch_{n}" for n in range(1, 6)))
-    around = ((0, 0), (BORDER, BORDER), (BORDER, BORDER), (0, 0))
-    images, labels = np.pad(everything.images, around, "reflect"), everything.labels
+    images, labels = bordered(everything.images), everything.labels
     side = everything.images.shape[1]
     watched = everything.images[:WATCHED], labels[:WATCHED]
 
@@ -76,10 +75,7 @@ def main() -> None:
     net.grow(weights.load(TRAINED), normal(everything.images[WATCHED : WATCHED + 2000]))
     net.eval()
     mean = copy.deepcopy(net)
-    decayed = [p for p in net.parameters() if p.ndim > 1]
-    others = [p for p in net.parameters() if p.ndim == 1]
-    groups = [{"params": decayed, "weight_decay": DECAY}, {"params": others}]
-    optimizer = torch.optim.SGD(groups, RATE, MOMENTUM, nesterov=True)
+    optimizer = descent(net, RATE, MOMENTUM, DECAY)
     odds = DEPTHS / DEPTHS.sum()
     print("before: error {:.3f}, {:.3f} cut".format(*errors(net, *watched)), flush=True)
 

@@ -34,7 +34,7 @@ import numpy as np
 import torch
 import torch.distributed
 from torch import nn
-from train_resnet18 import BORDER, CLASSES, WATCHED, batch, error, normal
+from train_resnet18 import CLASSES, WATCHED, batch, bordered, descent, error, normal
 
 from gevolve.suite.datasets import cifar10
 from gevolve.suite.models import weights
@@ -226,15 +226,11 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.manual_seed(1 + rank)
     everything = cifar10(*(f"data_batch_{n}" for n in range(1, 6)))
-    around = ((0, 0), (BORDER, BORDER), (BORDER, BORDER), (0, 0))
-    images, labels = np.pad(everything.images, around, "reflect"), everything.labels
+    images, labels = bordered(everything.images), everything.labels
     side = everything.images.shape[1]
 
     net = MobileNet().to(memory_format=torch.channels_last)
-    decayed = [p for p in net.parameters() if p.ndim > 1]
-    others = [p for p in net.parameters() if p.ndim == 1]
-    groups = [{"params": decayed, "weight_decay": DECAY}, {"params": others}]
-    optimizer = torch.optim.SGD(groups, RATE, MOMENTUM, nesterov=True)
+    optimizer = descent(net, RATE, MOMENTUM, DECAY)
     used, passes = 0.0, 0
     if STATE.exists():
         with np.load(STATE, allow_pickle=False) as file:

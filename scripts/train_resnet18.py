@@ -127,6 +127,20 @@ def rate_at(share: float) -> float:
 
 
 @torch.no_grad()
+def bordered(images: Any) -> Any:
+    """Images with a border that mirrors them, which pieces may reach into."""
+    around = ((0, 0), (BORDER, BORDER), (BORDER, BORDER), (0, 0))
+    return np.pad(images, around, "reflect")
+
+
+def descent(net: nn.Module, rate: float, momentum: float, decay: float) -> torch.optim.SGD:
+    """Steps by the gradient, of weights with decay, of norms and biases without."""
+    decayed = [p for p in net.parameters() if p.ndim > 1]
+    others = [p for p in net.parameters() if p.ndim == 1]
+    groups = [{"params": decayed, "weight_decay": decay}, {"params": others}]
+    return torch.optim.SGD(groups, rate, momentum, nesterov=True)
+
+
 def error(net: nn.Module, images: Any, labels: Any) -> float:
     """The share of images that the network gets wrong."""
     net.eval()
@@ -144,15 +158,11 @@ def main() -> None:
     torch.manual_seed(1)
     rng = np.random.default_rng(1)
     everything = cifar10(*(f"data_batch_{n}" for n in range(1, 6)))
-    around = ((0, 0), (BORDER, BORDER), (BORDER, BORDER), (0, 0))
-    images, labels = np.pad(everything.images, around, "reflect"), everything.labels
+    images, labels = bordered(everything.images), everything.labels
     side = everything.images.shape[1]
 
     net = ResNet18().to(memory_format=torch.channels_last)
-    decayed = [p for p in net.parameters() if p.ndim > 1]
-    others = [p for p in net.parameters() if p.ndim == 1]
-    groups = [{"params": decayed, "weight_decay": DECAY}, {"params": others}]
-    optimizer = torch.optim.SGD(groups, RATE, MOMENTUM, nesterov=True)
+    optimizer = descent(net, RATE, MOMENTUM, DECAY)
     values = dict(net.state_dict())
     used, passes = 0.0, 0
     if STATE.exists():
