@@ -47,7 +47,8 @@ def minimize_(
     """Leave out every edit of a patch that does not pay, and check what remains.
 
     The minimal patch then stands for the variant in every view and export.
-    A call that was interrupted goes on where it was.
+    A call that was interrupted goes on where it was, and so it does where the end of
+    a run tried only some patches.
 
     Parameters
     ----------

@@ -369,15 +369,14 @@ class Standings:
         ratio = one.time / self.baseline.time if self.baseline.time else 1.0
         nvcc = ratio / self.nvcc.ratio if self.nvcc.ratio else None
         within = self.within(id_, one.evaluation)
-        checks = self._checks.get(id_, {}).values()
-        seen = max((check.error or 0.0 for check in checks if check.inexact), default=0.0)
-        exact = max(one.error, seen) <= self.baseline.error
+        error, elsewhere = one.evaluation.error or 0.0, self._error_elsewhere(id_, one.patch)
+        exact = max(one.error, elsewhere) <= self.baseline.error
         return VariantSummary(
             id=format_id(id_),
             time=one.time,
             gaps=one.evaluation.gaps,
             ratio=ratio,
-            error=one.evaluation.error or 0.0 if exact else max(one.evaluation.error or 0.0, seen),
+            error=error if exact else max(error, elsewhere),
             exact=exact,
             unedited_error=self.baseline.error,
             off=one.evaluation.off,
@@ -397,6 +396,13 @@ class Standings:
             and is_gain(ratio, interval, nvcc, nvcc_interval),
             patch=str(one.patch),
         )
+
+    def _error_elsewhere(self, id_: int, patch: Patch) -> float:
+        """The largest error above rounding that a variant has shown on other cases, or what it builds on has."""
+        checks = self._checks.get(id_, {}).values()
+        own = max((one.error or 0.0 for one in checks if one.inexact), default=0.0)
+        built_on = self._elsewhere.error(essence(patch))
+        return own if built_on == FAILS else max(own, built_on)
 
     def _ratio(self, id_: int, split: str) -> float | None:
         mine, unedited = (self._checks.get(n, {}).get(split) for n in (id_, 0))
