@@ -9,6 +9,7 @@ and whether it has the fields that it needs, is for the edit kind to say (`gevol
 True
 """
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,9 +20,11 @@ from gevolve.errors import PatchError
 
 MOST = 10_000
 """Edits in a patch; a search of many days comes to a thousand."""
+PLAIN = 1
+"""The seed of an edit whose repair has nothing to choose."""
 _EDIT = re.compile(r"([a-z-]+)((?: [^\s;#]+)*) #([0-9a-f]+)")
 _WORD = re.compile(r"[^\s;#]+")
-_PLACE = re.compile(r"[a-z]+\d+")
+_PLACE = re.compile(r"([a-z]+)(\d+)")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -45,6 +48,16 @@ class Edit:
         """Its kind, and those of its words that say how rather than where or how much: ``hoist branch``."""
         return " ".join((self.kind, *filter(str.isalpha, self.args)))
 
+    def distance(self, other: "Edit") -> float:
+        """How far apart the nearest ids of two edits are; ids are numbered in the order of the program."""
+        gaps = (
+            abs(mine - its)
+            for letters, mine in _places(self.args)
+            for others, its in _places(other.args)
+            if letters == others
+        )
+        return min(gaps, default=math.inf)
+
     @classmethod
     @lru_cache(maxsize=1 << 16)  # the variants of a run share most of their edits
     def parse(cls, text: str) -> Self:
@@ -53,6 +66,13 @@ class Edit:
             raise PatchError(f"not an edit: {text.strip()!r}; expected e.g. 'copy i3 i17 #5f3a'")
         kind, args, seed = match.groups()
         return cls(kind, tuple(_WORD.findall(args)), int(seed, 16))
+
+
+@lru_cache(maxsize=1 << 16)
+def _places(args: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    """The ids among the words of an edit: letters and number of each."""
+    found = filter(None, map(_PLACE.fullmatch, args))
+    return tuple((match[1], int(match[2])) for match in found)
 
 
 def is_word(text: str) -> bool:

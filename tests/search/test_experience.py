@@ -96,7 +96,7 @@ def test_outcomes():
 def test_neighbours_differ_by_little_and_are_never_empty(seed):
     rng = np.random.default_rng(seed)
     patch = Patch(tuple(edit("e", f"i{n}") for n in range(1 + seed % 12)))
-    new, kinds = neighbor(patch, {patch[0]}, 12, lambda: C, rng)
+    new, kinds = neighbor(patch, {patch[0]}, 12, lambda: (C,), rng)
     assert len(new) >= 1
     assert len(new) <= 12
     assert len(new) >= len(patch) // 2

@@ -484,6 +484,62 @@ def test_what_pays_beside_the_best_is_found_though_its_group_does_not():
     assert {e.args[0] for e in reached(opening)} == {"i0", "i2"}
 
 
+class Barred(Places):
+    """Edit 1 saves next to nothing, and where it is, 2 does not pay, which saves much where 0 is."""
+
+    def __init__(self):
+        super().__init__({0: 30, 1: 0.5, 2: -1, 3: -1, 4: 0}, [])
+
+    def judge(self, one):
+        found = super().judge(one)
+        places = {e.args[0] for e in one}
+        saved = 20 * ({"i0", "i2"} <= places and "i1" not in places)
+        return found and Individual(one, found.evaluation, found.time - saved, found.error)
+
+
+BARRED = [*action("a", "i0"), *action("b", "i1"), *action("c", "i3"), *action("d", "i2", "i4")]
+
+
+def test_a_second_climb_begins_before_small_gains_that_bar_large_ones():
+    opening = open_with(BARRED, unedited(), 2)
+    asked = play(opening, Barred())
+    assert {e.args[0] for e in reached(opening)} == {"i0", "i2"}
+    assert opening._best.time == START - 49
+    assert joined(BARRED[0], BARRED[1]) in asked  # the first climb went another way
+
+
+def test_the_higher_of_both_summits_is_kept():
+    """With nothing to be found on the second climb, the best is what it was."""
+    world = Places({0: 30, 1: 0.5, 2: -1, 3: -1, 4: 0}, [])
+    opening = open_with(BARRED, unedited(), 2)
+    play(opening, world)
+    assert {e.args[0] for e in reached(opening)} == {"i0", "i1"}
+
+
+def test_what_is_struck_in_a_second_climb_is_not_its_end():
+    opening, world = open_with(BARRED, unedited(), 2), Barred()
+    alive = []
+    while not opening.over:
+        patches = opening.ask()
+        judged = [world.judge(one) for one in patches]
+        opening.tell(patches, judged)
+        alive += [one for one in judged if one]
+        if {e.args[0] for e in reached(opening)} == {"i0", "i2"}:
+            alive = [one for one in alive if not {*reached(opening)} <= {*one.patch}]
+            opening.strike(reached(opening), alive, FAILS)
+    assert {e.args[0] for e in reached(opening)} == {"i0", "i1"}
+
+
+def test_goes_on_from_any_state_of_a_second_climb():
+    expected = play(open_with(BARRED, unedited(), 2), Barred())
+    for cut in range(len(expected)):
+        first = open_with(BARRED, unedited(), 2)
+        asked = play(first, Barred(), most=cut)
+        second = open_with(BARRED, unedited(), 2)
+        second.resume(first.state(), {frozenset(one) for one in asked})
+        assert asked + play(second, Barred()) == expected
+
+
 def test_groups_leave_out_what_has_an_error():
     patches = action("a", "i0", "i1", "i2")
     world = Places({0: 0, 1: 0, 2: 0}, [{0, 1}], errors={2: 0.1})

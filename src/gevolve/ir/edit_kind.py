@@ -64,6 +64,9 @@ class EditKind(ABC, Generic[SitesT, DraftT]):
     of_paper: ClassVar[bool] = False
     """Whether the GEVO and GEVO-ML papers have it."""
 
+    seeded: ClassVar[bool] = False
+    """Whether its repair chooses anything by the seed; the edits of other kinds are all drawn with the same one."""
+
     loose: ClassVar[bool] = False
     """Whether it is an approximation, which is drawn only where errors beyond rounding are allowed."""
 

@@ -10,11 +10,8 @@ import numpy as np
 from gevolve.errors import PatchError
 from gevolve.ir.edit_kind import DraftT, SitesT, Skipped
 from gevolve.ir.registry import EditKinds
-from gevolve.patch import Edit, Patch
+from gevolve.patch import PLAIN, Edit, Patch
 from gevolve.program import Change, Profile
-
-SEED = 1
-"""The seed of edits that are not drawn: their repair has nothing to choose."""
 
 
 class EditableProgram(ABC, Generic[SitesT, DraftT]):
@@ -44,8 +41,9 @@ class EditableProgram(ABC, Generic[SitesT, DraftT]):
         return tuple(name for name, kind in self.edit_kinds.items() if kind.loose)
 
     def propose(self, kind: str, rng: np.random.Generator, profile: Profile | None) -> Edit | None:
-        drawn = self.edit_kinds[kind].draw(self.sites(profile), rng)
-        seed = int(rng.integers(1, 1 << 32))
+        chosen = self.edit_kinds[kind]
+        drawn = chosen.draw(self.sites(profile), rng)
+        seed = int(rng.integers(PLAIN + 1, 1 << 32)) if chosen.seeded else PLAIN
         return None if drawn is None else drawn.edit(seed)
 
     def sweep(self, kinds: Sequence[str], profile: Profile | None) -> list[Patch]:
@@ -56,11 +54,11 @@ class EditableProgram(ABC, Generic[SitesT, DraftT]):
         sites = self.sites(profile)
         chosen = [self.edit_kinds[kind] for kind in kinds]
         bundles = [
-            Patch(tuple(e.edit(SEED) for e in bundle))
+            Patch(tuple(e.edit(PLAIN) for e in bundle))
             for kind in chosen
             for bundle in kind.bundles(sites)
         ]
-        singles = [[Patch((e.edit(SEED),)) for e in kind.sweep(sites)] for kind in chosen]
+        singles = [[Patch((e.edit(PLAIN),)) for e in kind.sweep(sites)] for kind in chosen]
         turns = (patch for turn in zip_longest(*singles) for patch in turn if patch is not None)
         return [*(bundle for bundle in bundles if len(bundle) > 1), *turns]
 

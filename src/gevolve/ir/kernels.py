@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gevolve.errors import GevolveError, PatchError
-from gevolve.ir.editable import SEED
 from gevolve.ir.levels import PREFIX, RECOMPILE, by_kernel, in_kernel, in_llvm
 from gevolve.ir.llvm import LlvmProgram
-from gevolve.patch import Edit, Patch
+from gevolve.patch import PLAIN, Edit, Patch
 from gevolve.program import Change, Profile
 
 if TYPE_CHECKING:
@@ -118,7 +117,7 @@ def _without_recompile(patch: Patch) -> Patch:
 
 
 def _recompiled(kernel: str) -> Edit:
-    return in_kernel(kernel, Edit(RECOMPILE, (), SEED))
+    return in_kernel(kernel, Edit(RECOMPILE, (), PLAIN))
 
 
 def check(patch: Patch) -> None:

@@ -8,13 +8,19 @@ Many edits pay only in company: two quotients by one divisor are worth a recipro
 divisors are one. So all edits that do the same at different places, and were harmless, are added to the best together,
 each such group at once, and all over again as long as that pays: whenever twice as many patches were tried as the last
 time. After the last slice what is left is added to the best one by one once more, for what was hidden behind
-a barrier or a test may be what is waited for when that is gone. At last come those with an error that the tolerance
-allows. What these may lose is a budget that they share, so that they come in order of the time that each saves for the
+a barrier or a test may be what is waited for when that is gone.
+
+Small gains can bar the way to large ones: a limit on registers that saves a hundredth makes it useless to unroll a loop.
+So then comes a second climb, from before the small gains at the end of the first, on which all that has an effect is tried
+in the order of how much of one it had, for better or worse. The better of both summits is kept.
+
+At last come those with an error that the tolerance allows. What these may lose is a budget that they share, so that they come in order of the time that each saves for the
 error that it costs, not of the time alone.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from math import log
 from typing import Literal, Self
 
 import msgspec
@@ -32,8 +38,10 @@ WORTH = 0.998
 """What did nothing alone may round or be false elsewhere: added to the best it must bring the time below this part."""
 AGAIN = 0.99
 """Groups are added once more if they, or single ones after them, brought the time below this part of what it was."""
+STRIDE = 0.98
+"""A gain is not small if it brings the time below this part of what it was."""
 
-AscentStage = Literal["single", "join", "together", "beside", "loose", "over"]
+AscentStage = Literal["single", "join", "together", "beside", "anew", "loose", "over"]
 COMPANY: tuple[AscentStage, ...] = ("together", "beside")
 """Stages that add what may have done nothing before."""
 
@@ -46,7 +54,9 @@ class AscentState(msgspec.Struct, frozen=True, tag="exact"):
     best: tuple[float, float, str]
     rest: str
     winners: list[tuple[float, float, str]]
-    harmless: list[str]
+    harmless: list[tuple[float, str]]
+    path: list[tuple[float, str]]
+    summit: tuple[float, str] | None
     start: float
     due: int
     alone: bool
@@ -79,8 +89,12 @@ class Ascent:
         self._best = unedited
         self._rest = Patch()
         """What is left of a best that was struck, to be added to the next best."""
-        self._harmless: list[Patch] = []
-        """Single edits that are exact, faster or not."""
+        self._harmless: list[tuple[float, Patch]] = []
+        """Single edits that are exact, faster or not, each with its time as a part of the time without it."""
+        self._path: list[Individual] = []
+        """The exact bests that have led to the best, in order."""
+        self._summit: Individual | None = None
+        """What the first climb came to, while the second is under way."""
         self._start = unedited.time
         """The least time when groups, or single ones after them, were last begun to be added."""
         self._due = 2 * size
@@ -132,14 +146,18 @@ class Ascent:
         self._elsewhere.add(patch, error)
         edits = frozenset(patch)
         self._singles.strike(edits, error)
-        self._harmless = [one for one in self._harmless if not edits <= frozenset(one)]
+        self._harmless = [one for one in self._harmless if not edits <= frozenset(one[1])]
+        self._path = [one for one in self._path if not edits <= frozenset(one.patch)]
         if not self._may_be(edits):
             self._rounds.strike(edits)
+        allowed = [one for one in alive if not one.error or self._stage == "loose"]
+        next_best = min((self._unedited, *allowed), key=_order)
+        if self._summit is not None and edits <= frozenset(self._summit.patch):
+            self._summit = next_best
         if edits <= frozenset(self._best.patch):
             rest = Patch(tuple(edit for edit in self._best.patch if edit not in edits))
             self._rest = rest if len(rest) > len(edits) else Patch()
-            allowed = (one for one in alive if not one.error or self._stage == "loose")
-            self._best = min((self._unedited, *allowed), key=_order)
+            self._best = next_best
         self._settle()
 
     def _may_be(self, edits: frozenset[Edit]) -> bool:
@@ -162,12 +180,15 @@ class Ascent:
             if one is not None:
                 alone.append(replace(one, patch=patch, time=whole * (one.time / base.time)))
         self._singles.tell(self._rounds.pool, alone)
-        self._harmless += [one.patch for one in alone if len(one.patch) == 1 and one.error == 0]
+        self._harmless += [
+            (one.time / whole, one.patch) for one in alone if len(one.patch) == 1 and one.error == 0
+        ]
 
     def _keep(self, good: Sequence[Individual]) -> None:
         """Go on from the best of a round."""
         best = self._best
-        enough = WORTH * best.time if self._stage in COMPANY else best.time
+        idle = self._stage in (*COMPANY, "anew")
+        enough = WORTH * best.time if idle else best.time
         gains = {
             frozenset(one.patch): one
             for one in good
@@ -184,6 +205,8 @@ class Ascent:
             key = min(gains, key=lambda key: (ranks[key], len(key), str(gains[key].patch)))
             self._best = gains[key]
             self._rounds.leave_out(key)
+            if not self._best.error:
+                self._path.append(self._best)
 
     def _settle(self) -> None:
         """Go on to the next stage as long as there is nothing new to ask for."""
@@ -207,7 +230,18 @@ class Ascent:
             return "together"
         if self._stage == "together":
             return "single" if more else "beside"
-        return "loose" if self._stage == "beside" else "over"
+        if self._stage == "beside":
+            return "anew"
+        if self._stage == "anew":
+            return "together" if self._is_higher() else "loose"
+        return "over"
+
+    def _is_higher(self) -> bool:
+        """Whether the second climb came higher than the first, by a hundredth; the best is the higher one."""
+        first, second = self._summit or self._best, self._best
+        self._summit = None
+        self._best = min(first, second, key=_order)
+        return second.time < AGAIN * first.time
 
     def _fresh_pool(self) -> list[Patch]:
         """The patches to be added in this stage."""
@@ -216,16 +250,40 @@ class Ascent:
         if self._stage in COMPANY:
             self._start = self._best.time
         if self._stage == "together":
-            return grouped(self._harmless)
+            return grouped(patch for _, patch in self._harmless)
         if self._stage == "beside":
             return self._beside()
+        if self._stage == "anew":
+            return self._anew()
         return self._loose() if self._stage == "loose" else []
 
     def _beside(self) -> list[Patch]:
         """Harmless edits that the best has not, those of the forms first that have paid most often."""
         has = frozenset(self._best.patch)
-        left = [patch for patch in self._harmless if not has >= frozenset(patch)]
+        left = [patch for _, patch in self._harmless if not has >= frozenset(patch)]
         return sorted(left, key=lambda patch: -self._singles.promise(form_of(patch)))[:MOST_JOINED]
+
+    def _anew(self) -> list[Patch]:
+        """Go back to before the small gains; all that has an effect and is not in that, what has most of one first."""
+        times = [self._unedited.time, *(one.time for one in self._path)]
+        large = [n for n in range(1, len(times)) if times[n] < STRIDE * times[n - 1]]
+        foot = large[-1] if large else 0
+        if foot == len(self._path):
+            return []
+        self._summit, self._path = self._best, self._path[:foot]
+        self._best = self._path[-1] if self._path else self._unedited
+        has, whole = frozenset(self._best.patch), self._unedited.time
+        bundles = [
+            (time / whole, patch)
+            for time, error, patch in self._singles.winners
+            if len(patch) > 1 and not error
+        ]
+        effects = sorted(
+            (-abs(log(ratio)), len(patch), str(patch), patch)
+            for ratio, patch in (*self._harmless, *bundles)
+            if ratio != 1 and not has >= frozenset(patch)
+        )
+        return [patch for *_, patch in effects][:MOST_JOINED]
 
     def _loose(self) -> list[Patch]:
         """Winners with an error, those first that save most time for it."""
@@ -247,7 +305,9 @@ class Ascent:
             best=(self._best.time, self._best.error, str(self._best.patch)),
             rest=str(self._rest),
             winners=[(time, error, str(patch)) for time, error, patch in self._singles.winners],
-            harmless=[str(patch) for patch in self._harmless],
+            harmless=[(ratio, str(patch)) for ratio, patch in self._harmless],
+            path=[(one.time, str(one.patch)) for one in self._path],
+            summit=self._summit and (self._summit.time, str(self._summit.patch)),
             start=self._start,
             due=self._due,
             alone=self._rounds.alone,
@@ -267,13 +327,18 @@ class Ascent:
         self._stage = past.stage
         self._singles.resume(past.record, past.winners)
         time, error, text = past.best
-        self._best = replace(self._unedited, patch=Patch.parse(text), time=time, error=error)
+        self._best = replace(self._exact(time, text), error=error)
         self._rest = Patch.parse(past.rest)
-        self._harmless = [Patch.parse(text) for text in past.harmless]
+        self._harmless = [(ratio, Patch.parse(text)) for ratio, text in past.harmless]
+        self._path = [self._exact(*one) for one in past.path]
+        self._summit = self._exact(*past.summit) if past.summit else None
         self._start = past.start
         self._due = past.due
         self._rounds.begin([Patch.parse(text) for text in past.pool], alone=past.alone)
         return self
+
+    def _exact(self, time: float, text: str) -> Individual:
+        return replace(self._unedited, patch=Patch.parse(text), time=time)
 
 
 def _order(one: Individual) -> tuple[float, int, str]:

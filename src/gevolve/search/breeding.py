@@ -15,6 +15,7 @@ from gevolve.search.local import neighbor
 from gevolve.search.mutation import append, mutate
 from gevolve.search.proposals import Proposals
 from gevolve.search.settings import Settings
+from gevolve.search.twins import Twins
 
 TRIES = 20
 """How often a child that was judged before is changed again before it is given up."""
@@ -32,6 +33,7 @@ class Stock:
     judged: Collection[frozenset[Edit]]
     """What is not new."""
     elsewhere: Elsewhere
+    twins: Twins
     first: bool
     """Whether nothing was bred before."""
     stuck: bool
@@ -71,6 +73,8 @@ class Breeder:
         key = essence(birth.patch)
         room = len(self._births) < self._settings.population
         if room and not self._known(key) and not self._stock.elsewhere.fails(key):
+            if birth.kinds and self._stock.twins.expected(key, birth.parents):
+                return
             self._taken.add(key)
             self._births.append(birth)
 
@@ -126,11 +130,12 @@ class Breeder:
         """A neighbour of the fastest exact variant, or of another on the front."""
         rng, front, winners = self._rng, self._stock.front, self._stock.winners
         one = front[-1 if rng.random() < 0.5 else int(rng.integers(len(front)))]
+        idle = self._stock.twins.idle(one)
         patch, kinds = neighbor(
             one.patch,
             winners,
             self._settings.max_edits,
-            lambda: self._proposals.draw_near(winners, rng),
+            lambda: self._proposals.draw_near(winners, idle, rng),
             rng,
         )
         return Birth(patch, (one,), kinds)

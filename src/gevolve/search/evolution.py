@@ -43,6 +43,7 @@ from gevolve.search.proposals import Proposals
 from gevolve.search.settings import Settings
 from gevolve.search.stages import OpeningState
 from gevolve.search.state import read_state
+from gevolve.search.twins import Twins
 
 LUCK = 0.1
 """A gain in error up to this part of what may be lost is not looked for in the opening: it may be luck."""
@@ -87,6 +88,8 @@ class Nsga2Search(Search):
         self._front = [unedited]
         self._alive = {essence(unedited.patch): unedited}
         self._elsewhere = Elsewhere()
+        self._twins = Twins()
+        self._twins.add(unedited)
         program = problem.program
         kinds = settings.drawn_kinds(program.kinds, program.paper_kinds, program.loose_kinds)
         self._proposals = Proposals(program, problem.profile, kinds, settings)
@@ -154,6 +157,7 @@ class Nsga2Search(Search):
         for birth, evaluation in zip(births, evaluations, strict=True):
             self._judged.add(essence(birth.patch))
             child = admit(birth.patch, evaluation, self._settings)
+            self._twins.add(child)
             seen.append((essence(birth.patch), outcome(child, self._unedited)))
             judged.append(self._elsewhere.corrected(child))
             self._proposals.credit.record(birth.kinds, paid=improves(child, birth.parents))
@@ -163,7 +167,7 @@ class Nsga2Search(Search):
             own = len(self._opening.ask())  # what comes after it was no part of it
             self._opening.tell([birth.patch for birth in births[:own]], judged[:own])
             self._opening.skip(essence(birth.patch) for birth in births[own:])
-        self._alive |= {essence(child.patch): child for child in born}
+        self._keep(born)
         before = points(self._front)
         self._front = front(self._front + born)
         self._stale = self._stale + 1 if np.array_equal(points(self._front), before) else 0
@@ -185,12 +189,16 @@ class Nsga2Search(Search):
         seen = {essence(patch) for patch, _ in others}
         self._judged |= seen
         self._opening.skip(seen)
+        admitted = [
+            (patch, admit(patch, evaluation, self._settings)) for patch, evaluation in others
+        ]
         self._proposals.experience.add(
-            (essence(patch), outcome(admit(patch, evaluation, self._settings), self._unedited))
-            for patch, evaluation in others
+            (essence(patch), outcome(one, self._unedited)) for patch, one in admitted
         )
-        alive = list(filter(None, map(self._admit, others)))
-        self._alive |= {essence(one.patch): one for one in alive}
+        for _, one in admitted:
+            self._twins.add(one)
+        alive = list(filter(None, (self._elsewhere.corrected(one) for _, one in admitted)))
+        self._keep(alive)
         self._front = front([*self._front, *alive])
         here = {one.patch for one in self._population}
         visitors = filter(None, (self._admit(one) for one in guests if one[0] not in here))
@@ -208,6 +216,14 @@ class Nsga2Search(Search):
         self._front = front(self._alive.values())
         self._opening.strike(patch, self._alive.values(), error)
         self._asked = None
+
+    def _keep(self, ones: Iterable[Individual]) -> None:
+        """Let these live; of two with the same edits, which islands may have judged in two orders, one whose text comes first."""
+        for one in ones:
+            key = essence(one.patch)
+            held = self._alive.get(key)
+            if held is None or str(one.patch) <= str(held.patch):
+                self._alive[key] = one
 
     def _admit(self, judged: tuple[Patch, Evaluation]) -> Individual | None:
         """What another search had judged, if it may live here."""
@@ -249,6 +265,7 @@ class Nsga2Search(Search):
         for patch, evaluation in judged:
             search._judged.add(essence(patch))
             one = admit(patch, evaluation, settings)
+            search._twins.add(one)
             seen.append((essence(patch), outcome(one, search._unedited)))
             one = search._elsewhere.corrected(one)
             if one is not None:
@@ -259,7 +276,7 @@ class Nsga2Search(Search):
                 f"({len(search._judged)} found of {past.judged}); start a new run"
             )
         search._generation = past.generation
-        search._alive = {essence(one.patch): one for one in alive.values()}
+        search._keep(alive.values())
         search._front = front(alive.values())
         search._population = [alive[text] for text in past.population]
         search._go_on_with(past.credit)
@@ -311,6 +328,7 @@ class Nsga2Search(Search):
             winners=self._opening.winners,
             judged=self._judged,
             elsewhere=self._elsewhere,
+            twins=self._twins,
             first=self._generation == 0,
             stuck=self._stale >= self._settings.patience,
         )

@@ -6,7 +6,8 @@ import numpy as np
 
 from gevolve.patch import Edit, Patch
 
-Draw = Callable[[], Edit | None]
+Draw = Callable[[], Collection[Edit]]
+"""Proposes edits to be added together."""
 DROP, ADD = 0.25, 0.55
 """The shares of neighbours that only drop, and that only add; the others do both."""
 LONG = 6
@@ -25,10 +26,8 @@ def neighbor(
         patch = _shorter(patch, paid, rng, one=choice >= DROP)
         if choice < DROP:
             return patch, ()
-    edit = draw()
-    if edit is None or edit in patch.edits:
-        return patch, ()
-    return patch + Patch((edit,)), (edit.kind,)
+    new = [edit for edit in draw() if edit not in patch.edits][: max(1, most - len(patch))]
+    return patch + Patch(tuple(new)), tuple(edit.kind for edit in new)
 
 
 def _shorter(patch: Patch, paid: Collection[Edit], rng: np.random.Generator, *, one: bool) -> Patch:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gevolve.patch import Edit, Patch
+from gevolve.patch import PLAIN, Edit, Patch
 from gevolve.search.settings import Settings
 
 Draw = Callable[[], Edit | None]
@@ -24,8 +24,11 @@ def drop(patch: Patch, rng: np.random.Generator) -> Patch:
 
 
 def reseed(patch: Patch, rng: np.random.Generator) -> Patch:
-    """Let one edit make its repair choices anew, at the same place."""
-    at = int(rng.integers(len(patch)))
+    """Let one edit make its repair choices anew, at the same place, if there is one that has any."""
+    free = [n for n, edit in enumerate(patch) if edit.seed != PLAIN]
+    if not free:
+        return patch
+    at = free[int(rng.integers(len(free)))]
     edit = replace(patch[at], seed=int(rng.integers(1 << 32)))
     return patch[:at] + Patch((edit,)) + patch[at + 1 :]
 

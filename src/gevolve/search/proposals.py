@@ -1,6 +1,7 @@
 """Where new edits come from: what passed before, or what the program proposes, by what was seen so far."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from heapq import nsmallest
 
 import numpy as np
 
@@ -10,8 +11,12 @@ from gevolve.search.credit import Credit, pick
 from gevolve.search.experience import Experience
 from gevolve.search.settings import Settings
 
-_KNOWN = 1 / 3
+_KNOWN = 2 / 3
 """The share of edits for neighbours that passed before."""
+_TWO = 2 / 3
+"""The share of these that come in twos."""
+_NEAREST = 6
+"""The second is one of so many that are nearest to the first."""
 
 
 class Proposals:
@@ -47,12 +52,22 @@ class Proposals:
         known = [edit for edit in drawn if edit is not None]
         return max(known, key=self.experience.chance, default=None)
 
-    def draw_near(self, winners: Sequence[Edit], rng: np.random.Generator) -> Edit | None:
-        """An edit for a neighbour of the best: in one of three cases one that passed in any variant."""
-        known = self.experience.known
-        if known and rng.random() < _KNOWN:
-            return known[int(rng.integers(len(known)))]
-        return self.draw(winners, rng)
+    def draw_near(
+        self, winners: Sequence[Edit], idle: Collection[Edit], rng: np.random.Generator
+    ) -> tuple[Edit, ...]:
+        """Edits for a neighbour of a variant where some are idle: one or two that passed in any variant, or a new one.
+
+        Two of them are near each other in the program, where one may need what the other does.
+        """
+        known = [edit for edit in self.experience.known if edit not in idle]
+        if not known or rng.random() >= _KNOWN:
+            new = self.draw(winners, rng)
+            return () if new is None else (new,)
+        one = known[int(rng.integers(len(known)))]
+        if rng.random() >= _TWO:
+            return (one,)
+        others = nsmallest(_NEAREST, (edit for edit in known if edit != one), key=one.distance)
+        return (one, others[int(rng.integers(len(others)))]) if others else (one,)
 
     def _fresh(self, rng: np.random.Generator) -> Edit | None:
         """An edit of a kind drawn by its share; if there is none of that kind, of another."""

@@ -1,6 +1,7 @@
 """Edit kinds that tell or restructure: any sequence of them is valid, and they do what they are for."""
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -12,7 +13,7 @@ from gevolve.evaluate.pool import Pool
 from gevolve.ir.llvm import load
 from gevolve.ir.llvm.codegen import to_ptx
 from gevolve.ir.llvm.edits import EDIT_KINDS
-from gevolve.patch import Patch
+from gevolve.patch import PLAIN, Patch
 from gevolve.workload.locate import locate
 
 NAMES = ("papers/hotspot", "papers/backprop", "papers/transpose", "papers/srad")
@@ -45,6 +46,26 @@ def test_any_sequence_of_edits_is_valid(name, drawn):
     assert Patch.parse(str(patch)) == patch
     assert program.verify(program.apply(patch).text) is None
 
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(NAMES), st.sampled_from(KINDS), st.integers(0, 99), st.integers(2, 1 << 31))
+def test_kinds_without_choices_are_drawn_with_one_seed_and_do_the_same_with_any(
+    name, kind, seed, other
+):
+    program = program_of(name)
+    edit = program.propose(kind, np.random.default_rng(seed), profile_of(program))
+    if edit is None:
+        return
+    if EDIT_KINDS[kind].seeded:
+        assert edit.seed != PLAIN
+        return
+    assert edit.seed == PLAIN
+    one, two = (program.apply(Patch((replace(edit, seed=n),))).text for n in (PLAIN, other))
+    assert _NAMED.sub("%x.", one) == _NAMED.sub("%x.", two)
+
+
+_NAMED = re.compile(r"%x[0-9a-f]+\.")
+"""New values are named by the seed."""
 
 SOURCE = """
 extern "C" __global__ void k(float *out, const float *in, int n, int m)

@@ -54,6 +54,7 @@ class Copy(LlvmEdit):
 
     name = "copy"
     of_paper = True
+    seeded = True
     source: str
     before: str
 
@@ -80,6 +81,7 @@ class Delete(LlvmEdit):
 
     name = "delete"
     of_paper = True
+    seeded = True
     target: str
 
     @classmethod
@@ -111,6 +113,7 @@ class Move(LlvmEdit):
 
     name = "move"
     of_paper = True
+    seeded = True
     target: str
     before: str
 
@@ -145,6 +148,7 @@ class Replace(LlvmEdit):
 
     name = "replace"
     of_paper = True
+    seeded = True
     target: str
     source: str
 
@@ -180,6 +184,7 @@ class Swap(LlvmEdit):
 
     name = "swap"
     of_paper = True
+    seeded = True
     first: str
     second: str
 
