@@ -36,6 +36,14 @@ def convolved(layer: Any, x: Any) -> Any:
     return lax.conv_general_dilated(x, w, (1, 1), "VALID", None, None, NHWC) + layer["b"]
 
 
+def four_colours(tree: Any, images: Any) -> Any:
+    """The same network on images whose fourth colour is zero."""
+    stem = tree["stem"]
+    wider = {**stem, "w": jnp.pad(stem["w"], ((0, 0), (0, 0), (0, 1), (0, 0)))}
+    images = jnp.pad(images, ((0, 0), (0, 0), (0, 0), (0, 1)))
+    return network.predict({**tree, "stem": wider}, images)
+
+
 def channels_first(tree: Any, images: Any) -> Any:
     """The same network on [n, c, h, w]."""
 
@@ -85,6 +93,7 @@ def main() -> None:
     forms: dict[str, tuple[int, dict[str, Any], Any]] = {
         "as shipped": (groups, {}, network.predict),
         "depthwise as grouped convolution": (groups, {"_depthwise": grouped}, network.predict),
+        "a fourth colour, which is zero": (groups, {}, four_colours),
         "pointwise as convolution": (groups, {"_pointwise": convolved}, network.predict),
         "channels before pixels (NCHW)": (groups, {}, channels_first),
         **{

@@ -78,3 +78,26 @@ def test_what_edits_make_compiles(name, kinds):
         variant = program.apply(Patch((edit,)))
         assert not variant.skipped
         assert compiled(variant.text) is not None
+
+
+@pytest.mark.parametrize(("channels", "filled"), [(3, 1), (5, 2), (6, 1), (8, 0), (1, 0)])
+def test_products_that_sum_zeros_as_well_compute_the_same(channels, filled):
+    """What is proposed fills each sum to a size that it has not yet: of 5 channels to 6 and 8, of 6 to 8."""
+
+    def network(kernel, weights, x):
+        form = ("NHWC", "HWIO", "NHWC")
+        wide = jax.lax.conv_general_dilated(x, kernel, (2, 2), "SAME", dimension_numbers=form)
+        return wide @ weights
+
+    rng = np.random.default_rng(0)
+    shapes = ((3, 3, channels, 8), (8, 3), (2, 6, 6, channels))
+    arrays = [rng.random(shape, np.float32) for shape in shapes]
+    program = stablehlo.load(network, arrays)
+    found = [patch for patch in program.sweep(["fill"], None) if len(patch) == 1]
+    assert len(found) == filled
+    (want,) = run(program.text, arrays)
+    for patch in found:
+        variant = program.apply(patch)
+        assert not variant.skipped
+        (got,) = run(variant.text, arrays)
+        np.testing.assert_allclose(got, want, rtol=1e-5)

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     _Change = Callable[[Any], Any]
     _Shape = tuple[int, ...]
 
-_SECONDS = 4.0
+_SECONDS = 8.0
 """Processor time of all runs together, ..."""
-_TURNS = 25
+_TURNS = 60
 """... in which each program has at most so many turns, ..."""
 _LEAST = 5
 """... and at least so many."""
 _TOGETHER = 4
 """Runs in a row in each turn; the middle one counts."""
-_LOW = 25
+_LOW = 10
 """The percentile of all turns that counts."""
 _PASSES = 4
 """Programs depend on several rates, so rates are found one by one, again and again."""
@@ -110,6 +110,9 @@ def probes() -> Iterator[Probe]:
             x, kernel, (1, 1), "SAME", dimension_numbers=form, feature_group_count=groups
         )
 
+    def there_and_back(x: Any, there: Any, back: Any) -> Any:
+        return convolution(convolution(x, there), back)
+
     def largest(x: Any) -> Any:
         found = lax.reduce_window(x, single(-np.inf), lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
         return x * single(0.5) + jnp.pad(found, [(0, 0), (8, 0), (8, 0), (0, 0)])
@@ -131,11 +134,15 @@ def probes() -> Iterator[Probe]:
     def several(*x: Any) -> Any:
         return [more(one) for one in x]
 
+    def first_of_all(*x: Any) -> Any:
+        return sum(one[0] for one in x)
+
     def twice(x: Any, there: Any, back: Any) -> Any:
         return x @ there @ back
 
     yield Probe("run", more, [numbers(8)])
-    yield Probe("result", several, [numbers(8) for _ in range(8)])
+    yield Probe("argument", first_of_all, [numbers(8) for _ in range(64)])
+    yield Probe("result", several, [numbers(8) for _ in range(16)])
     yield loop("turn", 1000, more, 512)
     yield loop("start", 100, more, 512, carried=12)
     yield loop("near", 50, more, 1 << 14)
@@ -144,7 +151,8 @@ def probes() -> Iterator[Probe]:
     yield loop("single", 20, lambda x: x.T + single(1), 96, 96)
     yield loop("exchange", 20, lambda x: x.T, 96, 96)
     yield loop("tap", 3, smooth, 2, 16, 16, 16)
-    yield loop("fold", 4, position, 64, 64)
+    yield loop("fold", 20, reduced(lambda x: x), 32, 32)
+    yield loop("choose", 4, position, 64, 64)
     yield loop("compare", 1, sort, 16, 128)
     functions = _functions(lax)
     for name in _LOOPED:
@@ -155,10 +163,11 @@ def probes() -> Iterator[Probe]:
     yield loop("pool", 8, largest, 2, 16, 16, 16)
     for name in _IN_LIBRARY:
         yield loop(f"library.{name}", 10, reduced(functions[name]), 64, 128)
-    yield beside("multiply", 2, jnp.matmul, (256, 256), (256, 256))
+    yield beside("multiply", 5, twice, (256, 64), (64, 64), (64, 64))
     yield beside("entry", 10, twice, (512, 64), (64, 8), (8, 64))
     for columns in (16, 32, 48, 60):
         yield beside(f"columns{columns}", 5, twice, (256, 64), (64, columns), (columns, 64))
+    yield beside("leftover", 2, there_and_back, (2, 16, 16, 5), (3, 3, 5, 24), (1, 1, 24, 5))
     yield beside("half", 5, half, (128, 128), (128, 128))
     yield beside("patch", 2, convolution, (2, 14, 14, 2), (5, 5, 2, 2))
     yield beside("patch_row", 2, convolution, (2, 10, 10, 6), (5, 5, 6, 6))

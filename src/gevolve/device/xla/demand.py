@@ -50,9 +50,15 @@ def before_cases(body: Computation) -> set[str]:
     """What of a fusion is computed for some elements only: that which is padded or put beside something else."""
     found: set[str] = set()
     for one in reversed(body.instructions.values()):
-        if one.opcode in ("pad", "concatenate") or one.name in found:
+        if one.name in found or (one.opcode in ("pad", "concatenate") and _widens(body, one)):
             found.update(one.operands)
     return found
+
+
+def _widens(body: Computation, one: Instruction) -> bool:
+    """Whether it is more than rows after or before all others: for those a loop has no cases."""
+    taken, made = body.instructions[one.operands[0]].shape, one.shape
+    return any(taken.sizes[at] != made.sizes[at] for at in made.order[:-1])
 
 
 def read(body: Computation, number: int, size: float) -> float:

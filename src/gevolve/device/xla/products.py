@@ -16,8 +16,12 @@ _PACKET = 16
 """Numbers that a processor takes at once."""
 _WHOLE = 8
 """Products of integers take so many times what those of floating-point numbers do."""
-_ODD = 2
-"""The library takes so many times as long for a convolution whose channels are not a multiple of four."""
+_AT_ONCE = {1: (4, 0.7), 2: (2, 1.0), 3: (4, 1.35)}
+"""By packets of columns: how many terms the library sums at a time, and what one that is left over takes, relative to two packets."""
+_FULL = 0.65
+"""Of two packets without a rest it is this part, ..."""
+_FEW, _NARROW = 2, 24
+"""... and so many times as much where there are but three terms, and no more columns than this."""
 
 
 _FORM = re.compile(r"b\d+f_\d+io->b\d+f")
@@ -36,6 +40,7 @@ def dot_seconds(rates: Rates, inside: Computation, one: Instruction) -> float:
     columns = right.count // max(1, depth * batches)
     each = _multiply(rates, left.element, one.shape.element)
     work = 2.0 * batches * rows * depth * _columns(rates, columns) * each
+    work += batches * rows * _leftover(rates, depth, columns)
     size = max(1.0, one.shape.bytes / max(1, one.shape.count) / 4)
     return work + (left.count + one.shape.count) * rates.entry * size
 
@@ -60,8 +65,8 @@ def convolution_seconds(
     if groups > 1:
         return places * groups * (rates.group + depth * rates.group_tap) + work
     if fused:
-        odd = _ODD if channels % 4 else 1
-        return odd * work + places * (depth + out) * rates.entry
+        work += places * depth / channels * _leftover(rates, channels, out)
+        return work + places * (depth + out) * rates.entry
     if not _FORM.fullmatch(labels):
         apart = math.prod(map(int, _numbers(_DILATED, one.attributes)))
         return one.shape.count * depth / apart * rates.single * _PLAIN
@@ -86,6 +91,18 @@ def _multiply(rates: Rates, taken: str, given: str) -> float:
     if taken[0] in "sup":
         return rates.multiply * _WHOLE
     return rates.multiply * {"f64": 2, "c64": 4, "c128": 8}.get(taken, 1)
+
+
+def _leftover(rates: Rates, terms: int, columns: int) -> float:
+    """What a row takes more if the terms of its sums do not go into as many as are summed at a time."""
+    rest = columns % _WIDE
+    packets = -(-rest // _PACKET)
+    at_once, longer = _AT_ONCE.get(packets, (1, 0.0))
+    if terms == 1 or terms % at_once == 0:
+        return 0.0
+    if rest == 2 * _PACKET:
+        longer *= _FULL
+    return rates.leftover * longer * (_FEW if terms < 4 and rest <= _NARROW else 1.0)
 
 
 def _columns(rates: Rates, columns: int) -> float:

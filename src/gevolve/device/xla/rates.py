@@ -19,7 +19,7 @@ import msgspec
 from gevolve.errors import DeviceError
 from gevolve.system import tools
 
-VERSION = "2"
+VERSION = "3"
 """Of what is measured, and how."""
 _DEADLINE = 600.0
 
@@ -59,10 +59,12 @@ _LIBRARY = {
 class Rates(msgspec.Struct, frozen=True, kw_only=True):
     """What a machine can do, in seconds a unit; the defaults are of one core of a server of 2023."""
 
-    run: float = 3e-5
+    run: float = 6e-6
     """Of one run of a program, whatever it does."""
-    result: float = 5e-6
-    """Of one result of a program."""
+    argument: float = 2e-7
+    """Of one argument of a program, ..."""
+    result: float = 1e-6
+    """... and of one result."""
     start: float = 3e-8
     """Of one instruction, whatever it does."""
     turn: float = 3e-8
@@ -82,8 +84,10 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
     """An element of an array whose dimensions change places."""
     tap: float = 7e-10
     """An element in the window of a pooling."""
-    fold: float = 2e-9
-    """An element that is reduced one by one."""
+    fold: float = 9e-10
+    """An element that is reduced one by one, ..."""
+    choose: float = 2e-9
+    """... together with others, as its place is for the greatest."""
     compare: float = 2e-8
     """A comparison of a sort."""
     functions: dict[str, float] = msgspec.field(default_factory=lambda: dict(_LOOPED))
@@ -114,6 +118,8 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
     """... of 48 than three quarters, ..."""
     columns60: float = 1.5
     """... and of 60 than all."""
+    leftover: float = 1.3e-8
+    """A row of a product whose terms do not go into as many as the library sums at a time."""
 
     patch: float = 2.7e-9
     """A number that a convolution gathers one by one, ..."""

@@ -58,9 +58,16 @@ class Roofline:
     @cached_property
     def seconds(self) -> float:
         """Seconds of one run; raises `UnknownTripsError` if that depends on data."""
-        entry = self._module.computations[self._module.entry]
+        rates, entry = self._rates, self.entry
+        arguments = sum(one.opcode == "parameter" for one in entry.instructions.values())
         results = len(entry.instructions[entry.root].shapes)
-        return self._rates.run + results * self._rates.result + self.computation(self._module.entry)
+        started = rates.run + arguments * rates.argument + results * rates.result
+        return started + self.computation(self._module.entry)
+
+    @property
+    def entry(self) -> Computation:
+        """What runs when the program does."""
+        return self._module.computations[self._module.entry]
 
     def computation(self, name: str) -> float:
         """Seconds of a computation of the module."""
@@ -171,8 +178,10 @@ class Roofline:
         """Of a whole reduction: across rows many are done at once, along them one by one."""
         taken = inside.instructions[one.operands[0]].shape
         along = bool(taken.order) and taken.order[0] in one.numbers("dimensions")
-        several = len(one.operands) > 2
-        return taken.count * (self._rates.fold if along or several else self._rates.element)
+        rates = self._rates
+        if len(one.operands) > 2:
+            return taken.count * rates.choose
+        return taken.count * (rates.fold if along else rates.element)
 
     def _traffic(
         self, inside: Computation, one: Instruction, body: Computation | None = None

@@ -23,6 +23,7 @@ from gevolve.ir.stablehlo.edit_kind import (
     insert_copy,
     movable,
 )
+from gevolve.ir.stablehlo.filling import Fill
 from gevolve.ir.stablehlo.index import OpInfo
 from gevolve.ir.stablehlo.loops import Carry, Decay, rates
 from gevolve.ir.stablehlo.narrow import narrow_op
@@ -45,6 +46,7 @@ class Copy(StablehloEdit):
 
     name = "copy"
     of_paper = True
+    seeded = True
     source: str
     before: str
 
@@ -67,6 +69,7 @@ class Delete(StablehloEdit):
 
     name = "delete"
     of_paper = True
+    seeded = True
     target: str
 
     @classmethod
@@ -102,6 +105,7 @@ class Move(StablehloEdit):
 
     name = "move"
     of_paper = True
+    seeded = True
     target: str
     before: str
 
@@ -135,6 +139,7 @@ class Replace(StablehloEdit):
 
     name = "replace"
     of_paper = True
+    seeded = True
     target: str
     source: str
 
@@ -168,6 +173,7 @@ class Swap(StablehloEdit):
 
     name = "swap"
     of_paper = True
+    seeded = True
     first: str
     second: str
 
@@ -338,7 +344,7 @@ EDIT_KINDS = EditKinds(
     StablehloEdit,
     (
         *(Copy, Delete, Move, Replace, Swap, SetOperand, Scale, Narrow),
-        *(Skip, Contract, Part, Taps, Cheaper, Carry, Decay),
+        *(Skip, Contract, Part, Taps, Fill, Cheaper, Carry, Decay),
     ),
 )
 """All edit kinds of models, in the order in which the search draws them."""

@@ -78,7 +78,7 @@ class Contract(StablehloEdit):
     def sweep(cls, sites: StablehloSites) -> Iterable[Self]:
         for low, high in PARTS:
             for id_ in sites.heavy:
-                size = _summed(sites.op(id_))
+                size = summed(sites.op(id_))
                 if size >= LEAST:
                     yield cls(id_, size * low // 8, size * high // 8)
 
@@ -87,7 +87,7 @@ class Contract(StablehloEdit):
         target = self.target
         draft.find(target, lambda info: info.name in HEAVY)
         op = draft.op(target)
-        pairs = _summed_dims(op)
+        pairs = summed_dims(op)
         if pairs is None:
             raise Skipped(f"{target} sums over no channels")
         kept = _range(target, self.start, self.limit, _size(op.operands[0], pairs[0]))
@@ -136,9 +136,9 @@ class Part(StablehloEdit):
         users = [(use.owner, use.operand_number) for use in result.uses]
         slicing = Slicing(draft, following, kept, draft.op(target))
         (part,) = slicing.cut([(result, self.dim)])
-        padded = _padded(draft, following, part, kind, self.dim, kept)
+        whole = padded(draft, following, part, kind, self.dim, kept)
         for user, number in users:
-            user.operation.operands[number] = padded
+            user.operation.operands[number] = whole
 
     def describe(self, show: Show) -> str:
         return (
@@ -192,13 +192,13 @@ class Taps(StablehloEdit):
         return f"use taps {self.start} to {self.limit - 1} of axis {self.axis} of {show(self.target)} only"
 
 
-def _summed(op: Op) -> int:
+def summed(op: Op) -> int:
     """Over how many channels an operation sums; 0 if that cannot be made less."""
-    dims = _summed_dims(op)
+    dims = summed_dims(op)
     return 0 if dims is None else _size(op.operands[0], dims[0])
 
 
-def _summed_dims(op: Op) -> tuple[int, int] | None:
+def summed_dims(op: Op) -> tuple[int, int] | None:
     """The dimensions of both operands that are summed over."""
     if op.name == "stablehlo.dot_general":
         left, right = product_dims(op)[1]
@@ -227,10 +227,10 @@ def _range(target: str, start: int, limit: int, size: int) -> Range:
     return Range(start, limit)
 
 
-def _padded(
+def padded(
     draft: StablehloDraft, before: str, part: Value, kind: Tensor, dim: int, kept: Range
 ) -> Value:
-    """A part with zeros where the rest would be."""
+    """A part of a tensor of some type, with zeros where the rest would be."""
     zero = splat(Tensor((), kind.element), 0, partial(draft.emit, before))
     rank = len(kind.shape)
 

@@ -7,6 +7,9 @@ poor choice; `docs/explanation/suite-models.md` has the measurements:
   long), and a pointwise convolution is a matrix product;
 - normalisation is folded into the weights;
 - images go through in small groups, which stay in the cache.
+
+Only the first convolution is as such networks have it, of three colours. With a fourth that is zero
+it would take a fraction of the time; that is left for a search to find.
 """
 
 from typing import Any
