@@ -15,7 +15,8 @@ from gevolve.cli import main
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Patch
 from gevolve.report.analysis import validation
-from gevolve.report.terminal import panel, summary
+from gevolve.report.live import panel
+from gevolve.report.terminal import summary
 from gevolve.run.findings import Findings, Interval
 from gevolve.run.loop import Progress
 from gevolve.run.standings import Standings

@@ -5,7 +5,7 @@ import io
 from rich.console import Console
 
 from gevolve.evaluate.protocol import NodeStatus
-from gevolve.report.terminal import node_table
+from gevolve.report.live import node_table
 
 
 def shown(nodes, limit=8):

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.synthetic.runs import Maker, make, validate
 from gevolve.errors import OptionError
 from gevolve.report.watch import Feed, watch
-from gevolve.run.database import Lock
+from gevolve.run.lock import Lock
 from gevolve.run.store import LOCK, Store
 
 
@@ -102,7 +102,7 @@ def test_asking_whether_a_run_is_written_takes_nothing(tmp_path):
     lock = tmp_path / LOCK
     assert not Lock.held(lock)
     held = Lock(lock)
-    code = "import sys, pathlib; from gevolve.run.database import Lock; print(Lock.held(pathlib.Path(sys.argv[1])))"
+    code = "import sys, pathlib; from gevolve.run.lock import Lock; print(Lock.held(pathlib.Path(sys.argv[1])))"
 
     def elsewhere():
         command = [sys.executable, "-c", code, str(lock)]

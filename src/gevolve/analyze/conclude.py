@@ -22,8 +22,8 @@ def conclude(session: Session, *, whole: bool) -> None:
     check_front(session)
     if not whole:
         return
-    variants = session.standings.variants()
-    best = (best_of(variants, exact=False), best_of(variants, exact=True))
+    measured = session.standings.measured()
+    best = (best_of(measured, exact=False), best_of(measured, exact=True))
     judged = session.standings.verdicts.total()
     unedited = session.evaluator.prepare("search")
     quick = unedited.deterministic and not unedited.modelled

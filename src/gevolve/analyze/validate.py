@@ -98,7 +98,7 @@ def _blame(session: Session, checked: Sequence[Validation]) -> None:
     """Try the single edits of what is faulty where it is: with one that is there, all that has it is."""
     splits: dict[str, Split] = {split: split for split in (*session.run.workload.splits, "varied")}
     for one in checked:
-        split = splits.get(one.failed or session.standings.inexact_on(parse_id(one.id)))
+        split = splits.get(one.failed or session.standings.checks.inexact_on(parse_id(one.id)))
         if split is None:
             continue
         patch = session.run.store.variant(parse_id(one.id)).patch

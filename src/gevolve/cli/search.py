@@ -10,7 +10,8 @@ from cyclopts import Parameter
 
 from gevolve.cli.words import Folder, Json, Trust, Workers, print_found
 from gevolve.optimize import optimize, resume
-from gevolve.report.terminal import LiveView, summary
+from gevolve.report.live import LiveView
+from gevolve.report.terminal import summary
 from gevolve.run.options import Options, parse_setting, read_settings
 
 

@@ -1,33 +1,28 @@
 """A SQLite file that survives: one writer, durable writes, every row with a checksum.
 
-Here is all that touches SQLite and the lock, and the one place that turns their errors into
-`StoreError`. What the tables mean is the business of `store`.
+Here is all that touches SQLite; what the tables mean is the business of `store`.
 """
 
 import ctypes
-import errno
-import fcntl
 import os
-import shutil
 import sqlite3
-import struct
 import zlib
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import msgspec
 
 from gevolve.errors import StoreError
+from gevolve.run.lock import Lock
+from gevolve.run.trouble import damaged, explained
 
 APPLICATION = 0x67764C56  # "gvLV": gevolve, in the file's header
 _FORMER = 0x6765766F  # "gevo"
 """What the file's header had while gevolve was called gevo."""
 VERSION = 2
 BUSY_SECONDS = 30
-_FLOCK = "hhqqi4x"
-"""Linux's struct flock: type, whence, start, length, process."""
 
 Schema = Mapping[str, Sequence[str]]
 """Tables by name, each with its columns; every one has `body` and `sum` besides."""
@@ -53,7 +48,7 @@ def checksum(*parts: object) -> int:
 class Database:
     """An open file. All reads are checked, all writes are on the disk when they return."""
 
-    def __init__(self, file: Path, connection: sqlite3.Connection, lock: "Lock | None") -> None:
+    def __init__(self, file: Path, connection: sqlite3.Connection, lock: Lock | None) -> None:
         self.file = file
         self._connection = connection
         self._lock = lock
@@ -94,7 +89,7 @@ class Database:
                     journal.unlink(missing_ok=True)
 
     @classmethod
-    def open(cls, file: Path, schema: Schema, lock: "Lock | None") -> Self:
+    def open(cls, file: Path, schema: Schema, lock: Lock | None) -> Self:
         """Open a file and check all of it; without a lock, for reading only."""
         with explained(file):
             connection = _connect(file)
@@ -284,121 +279,6 @@ def _identity(file: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
-
-
-class Lock:
-    """The right to write in a folder, held by one process until it ends, however it ends.
-
-    A record lock, because a forked child does not inherit it: when a run is killed, its workers,
-    which may outlive it for a moment, do not keep it from being resumed at once.
-    """
-
-    _held: ClassVar[set[Path]] = set()  # a record lock lets its own process lock again
-
-    def __init__(self, file: Path) -> None:
-        self._path = file.resolve()
-        self._owner = os.getpid()
-        if self._path in self._held:
-            raise self._taken(str(os.getpid()))
-        with explained(file):
-            self._handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            try:
-                fcntl.lockf(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                owner = os.read(self._handle, 20).decode(errors="replace").strip()
-                os.close(self._handle)
-                if error.errno in {errno.EACCES, errno.EAGAIN}:
-                    raise self._taken(owner) from None
-                raise
-        self._held.add(self._path)
-        with suppress(OSError):  # only for the message above
-            os.ftruncate(self._handle, 0)
-            os.pwrite(self._handle, f"{self._owner}\n".encode(), 0)
-
-    def _taken(self, owner: str) -> StoreError:
-        return StoreError(
-            f"{self._path.parent}: process {owner or 'unknown'} is writing this run; "
-            "wait until it ends, or stop it"
-        )
-
-    @classmethod
-    def held(cls, file: Path) -> bool:
-        """Whether some process has the right to write now; asks, and takes nothing."""
-        if file.resolve() in cls._held:  # to open and close the file would give the right away
-            return True
-        try:
-            handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            return False
-        try:
-            question = struct.pack(_FLOCK, fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
-            answer = fcntl.fcntl(handle, fcntl.F_GETLK, question)
-            return struct.unpack(_FLOCK, answer)[0] != fcntl.F_UNLCK
-        except OSError:  # a file system without locks
-            return False
-        finally:
-            os.close(handle)
-
-    def follow(self, folder: Path) -> None:
-        """Know that the folder has moved; the lock itself is on the file, wherever that is."""
-        self._held.discard(self._path)
-        self._path = (folder / self._path.name).resolve()
-        self._held.add(self._path)
-
-    def release(self) -> None:
-        if self._path in self._held and os.getpid() == self._owner:
-            self._held.discard(self._path)
-            os.close(self._handle)
-
-
-def damaged(file: Path, detail: str) -> StoreError:
-    return StoreError(f"{file}: the file is damaged ({detail}); restore a copy, or start a new run")
-
-
-@contextmanager
-def explained(file: Path) -> Generator[None]:
-    """Turn the errors of SQLite and of the operating system into one line that says what to do."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        # The low byte is the kind of error; the rest tells where in SQLite it arose.
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        raise _explain(file, code, str(error)) from error
-    except OSError as error:
-        code = {
-            errno.ENOSPC: sqlite3.SQLITE_FULL,
-            errno.EDQUOT: sqlite3.SQLITE_FULL,
-            errno.EACCES: sqlite3.SQLITE_READONLY,
-            errno.EPERM: sqlite3.SQLITE_READONLY,
-            errno.EROFS: sqlite3.SQLITE_READONLY,
-        }.get(error.errno or 0, sqlite3.SQLITE_IOERR)
-        raise _explain(file, code, error.strerror or str(error)) from error
-    except (MemoryError, OverflowError, UnicodeError) as error:  # absurd lengths in a damaged file
-        raise damaged(file, type(error).__name__) from error
-
-
-def _explain(file: Path, code: int, detail: str) -> StoreError:
-    if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(file.parent)):
-        return StoreError(
-            f"{file}: the disk is full; free some space, then `gevolve resume {file.parent}`"
-        )
-    if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}:
-        return StoreError(
-            f"{file}: cannot be written ({detail}); make the folder writable, or choose another"
-        )
-    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-        return StoreError(f"{file}: another process keeps it locked; wait until it ends")
-    if code == sqlite3.SQLITE_IOERR:
-        return StoreError(f"{file}: cannot be read or written ({detail}); check the disk")
-    return damaged(file, detail)
-
-
-def _is_full(folder: Path) -> bool:
-    """Whether no more than a few pages fit; SQLite does not always say so itself."""
-    try:
-        return shutil.disk_usage(folder).free < 1 << 16
-    except OSError:
-        return False
 
 
 def _sync(folder: Path) -> None:

@@ -245,9 +245,12 @@ class Run:
     def summary(self) -> Summary:
         """What the run has found so far."""
         standings, config = self.standings(), self.config
-        front = [standings.minimal(one, self.store) for one in standings.variants()]
+        front, claims = (
+            [standings.minimal(one, self.store) for one in some]
+            for some in (standings.variants(), standings.measured())
+        )
         unedited = standings.baseline
-        error, held_out = unedited.evaluation.error or 0.0, standings.error(0, "held-out")
+        error, held_out = unedited.evaluation.error or 0.0, standings.checks.error(0, "held-out")
         return Summary(
             workload=config.workload,
             device=config.device,
@@ -258,12 +261,12 @@ class Run:
             baseline={"time": unedited.time, "error": error, "ratio": 1.0}
             | ({"gaps": gaps} if (gaps := unedited.evaluation.gaps) else {})
             | ({} if held_out is None else {"held_out_error": held_out}),
-            best=best_of(front, exact=False),
-            best_exact=best_of(front, exact=True),
+            best=best_of(claims, exact=False),
+            best_exact=best_of(claims, exact=True),
             nvcc=standings.nvcc,
-            most_accurate=most_accurate(front, error, held_out or 0.0) if unedited.error else None,
+            most_accurate=most_accurate(claims, error, held_out or 0.0) if unedited.error else None,
             front=front,
-            struck=standings.failures,
+            struck=standings.checks.struck,
             caveats=read_caveats(self.store),
             clock=self.findings.clock,
             unsure=standings.unsure(),

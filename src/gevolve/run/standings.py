@@ -7,15 +7,15 @@ from collections import Counter
 from dataclasses import replace
 
 from gevolve.evaluate.verdict import Evaluation
-from gevolve.patch import Edit, Patch
+from gevolve.patch import Patch
+from gevolve.run.checks import Checks
 from gevolve.run.claim import does_less, is_gain, launches_otherwise
 from gevolve.run.findings import Findings, Interval, NvccBuild, Refit
 from gevolve.run.store import Store, StoredVariant, format_id, parse_id
-from gevolve.run.summary import Struck, UnsureTime, VariantSummary
+from gevolve.run.summary import UnsureTime, VariantSummary
 from gevolve.run.unseen import EARLY
 from gevolve.search import Individual, Settings, front
-from gevolve.search.elsewhere import FAILS, Elsewhere
-from gevolve.search.individual import admit, essence
+from gevolve.search.individual import admit, pareto
 
 UNSURE = 3
 """At most so many variants are shown whose time cannot be known."""
@@ -35,20 +35,12 @@ class Standings:
         self._strict = strict
         self.verdicts: Counter[str] = Counter()
         """How many variants got each verdict, without the unedited program."""
-        self._admitted: dict[int, Patch] = {}
         self._alive: dict[int, Individual] = {}
-        self._ids: dict[str, int] = {}
         self._front: list[Individual] = []
-        self._checks: dict[int, dict[str, Evaluation]] = {}
+        self.checks = Checks()
+        """How variants did on cases that the search never used."""
         self._intervals: dict[int, Interval] = {}
         self._nvcc_intervals: dict[int, Interval] = {}
-        self._elsewhere = Elsewhere()
-        self._errors: dict[int, float] = {}
-        """What variants have shown there, or others that compile to the same code."""
-        self._exact: set[int] = set()
-        """Variants that are exact on the search's cases."""
-        self._fallen: set[int] = set()
-        """Variants that build on one that was struck."""
         self._unsure: dict[int, tuple[Evaluation, str]] = {}
         """Variants whose time cannot be known, with the split on which that was seen."""
         self.refits: dict[int, Refit] = {}
@@ -89,8 +81,8 @@ class Standings:
         """Whether its error is within the tolerance as it is, on all cases that it was tried on."""
         if self._strict is None:
             return True
-        mine = {"search": evaluation, **self._checks.get(id_, {})}
-        unedited = {"search": self.baseline.evaluation, **self._checks.get(0, {})}
+        mine = {"search": evaluation, **self.checks.get(id_)}
+        unedited = {"search": self.baseline.evaluation, **self.checks.get(0)}
         return all(
             (mine[split].error or 0.0) <= (unedited[split].error or 0.0) + self._strict + ROUNDING
             for split in ("search", "held-out")
@@ -114,14 +106,8 @@ class Standings:
             if self._does_no_less(individual):
                 # No gain, so it must not hide one that is.
                 individual = replace(individual, time=max(individual.time, self.baseline.time))
-            self._ids[str(patch)] = id_
-            self._admitted[id_] = patch
-            if not individual.error:
-                self._exact.add(id_)
-            individual = self._elsewhere.corrected(individual)
-            if individual is None:
-                self._fallen.add(id_)
-                return
+            individual = self.checks.admit(id_, individual)
+        if individual is not None:
             self._alive[id_] = individual
             self._front = front([*self._front, individual])
 
@@ -132,73 +118,26 @@ class Standings:
         that was while the search went on, or it has a single edit, also all that builds on it. One that was
         exact until then, and is not there, stays with that error instead, as do the others.
         """
-        self._checks.setdefault(id_, {})[split] = evaluation
         self._doubt(id_, evaluation, split)
-        exact = id_ not in self._exact or not evaluation.inexact
-        if evaluation.ok and exact:
-            return
-        error = evaluation.error if evaluation.ok and evaluation.error else FAILS
-        if split in EARLY or len(self._admitted.get(id_, ())) == 1:
-            self._elsewhere.add(self._admitted[id_], error)
-        one = self._alive.get(id_)
-        same = "" if one is None else one.evaluation.identity
-        for other, its in self._alive.items():
-            if other == id_ or (same and its.patch.edits and its.evaluation.identity == same):
-                self._errors[other] = max(error, self._errors.get(other, 0.0))
-        self._correct()
-
-    def _correct(self) -> None:
-        """Bring all that lives in line with what was seen on other cases."""
-        alive: dict[int, Individual] = {}
-        for id_, one in self._alive.items():
-            error = self._errors.get(id_, 0.0)
-            left = self._elsewhere.corrected(replace(one, error=max(one.error, error)))
-            if left is None:
-                self._fallen.add(id_)
-            elif error != FAILS:
-                alive[id_] = left
-        self._alive = alive
-        self._front = front(alive.values())
-
-    @property
-    def elsewhere(self) -> list[tuple[Patch, float]]:
-        """The patches that failed on other cases while the search went on, or were not exact there, with their errors."""
-        return list(self._elsewhere)
-
-    @property
-    def failures(self) -> Struck:
-        """What became of the best variants on cases that the search never used."""
-        failed = {
-            id_: next((split, one) for split, one in checks.items() if not one.ok)
-            for id_, checks in sorted(self._checks.items())
-            if id_ and any(not one.ok for one in checks.values())
-        }
-        why = Counter(f"{one.verdict} on {split} cases" for split, one in failed.values())
-        first = next(((id_, one) for id_, (_, one) in failed.items()), None)
-        return Struck(
-            tried=sum(1 for id_, checks in self._checks.items() if id_ and checks),
-            failed=len(failed),
-            descendants=len(self._fallen - failed.keys()),
-            why=dict(sorted(why.items())),
-            example=f"{format_id(first[0])}: {first[1].detail}" if first else "",
-        )
+        if self.checks.add(id_, split, evaluation, self._alive):
+            alive = {other: self.checks.corrected(other, one) for other, one in self._alive.items()}
+            self._alive = {other: one for other, one in alive.items() if one is not None}
+            self._front = front(self._alive.values())
 
     def untried(self, split: str) -> list[tuple[int, Patch]]:
         """The fastest variant and the fastest exact one, if they were not tried on a split yet."""
         faster = [(id_, one) for id_, one in self.front if one.time < self.baseline.time]
         exact = [(id_, one) for id_, one in faster if one.error <= self.baseline.error]
         best = dict([*faster[:1], *exact[:1]])
-        return [
-            (id_, one.patch) for id_, one in best.items() if split not in self._checks.get(id_, ())
-        ]
+        return [(id_, one.patch) for id_, one in best.items() if split not in self.checks.get(id_)]
 
     def alone(self, patch: Patch, split: str) -> list[int]:
         """The variants of one edit of a patch each that do something, if they were not tried on a split yet."""
         found: list[int] = []
         for edit in patch:
-            id_ = self._ids.get(str(Patch((edit,))), 0)
+            id_ = self.checks.ids.get(Patch((edit,)), 0)
             one = self._alive.get(id_)
-            if one is None or split in self._checks.get(id_, ()):
+            if one is None or split in self.checks.get(id_):
                 continue
             if (
                 not one.evaluation.identity
@@ -207,40 +146,9 @@ class Standings:
                 found.append(id_)
         return found
 
-    def inexact_on(self, id_: int) -> str:
-        """Where a variant that is exact on the search's cases is not; "" if it is wherever it was tried."""
-        checks = self._checks.get(id_, {}).items() if id_ in self._exact else ()
-        return next((split for split, one in checks if one.inexact), "")
-
     def suspects(self, split: str) -> list[tuple[int, Patch]]:
-        """Of the variants that each faulty one builds on the likeliest to blame, if it was not tried on a split yet.
-
-        That is the one with the fewest edits that are in none of those that passed there. None of one that is
-        known to fail for what a smaller one has. Only older ones are looked at, so that it is the same ones
-        whenever it is asked.
-        """
-        found: dict[int, Patch] = {}
-        faulty = [(patch, essence(patch), error) for patch, error in self._elsewhere]
-        for patch, edits, error in faulty:
-            if any(other < edits and its >= error for _, other, its in faulty):
-                continue
-            older = self._ids[str(patch)]
-            smaller = {
-                id_: frozenset(one.patch)
-                for id_, one in self._alive.items()
-                if 0 < id_ < older
-                and len(one.patch) < len(edits)
-                and edits.issuperset(one.patch)
-                and (error == FAILS or not one.error)
-            }
-            passed = frozenset[Edit]().union(
-                *(smaller[id_] for id_ in smaller if split in self._checks.get(id_, ()))
-            )
-            doubts = {id_: own - passed for id_, own in smaller.items() if own - passed}
-            if doubts:
-                id_ = min(doubts, key=lambda id_: (len(doubts[id_]), len(smaller[id_]), id_))
-                found[id_] = self._admitted[id_]
-        return list(found.items())
+        """What those that are faulty build on and may have the fault from, if it was not tried on a split yet."""
+        return self.checks.suspects(split, self._alive)
 
     @property
     def best_ratio(self) -> float:
@@ -268,7 +176,7 @@ class Standings:
         """What would be a gain if its time could be relied on: the fastest few, each code once."""
         found: dict[str, UnsureTime] = {}
         for id_, (evaluation, split) in self._unsure.items():
-            unedited = self._checks.get(0, {}).get(split) or self.baseline.evaluation
+            unedited = self.checks.get(0).get(split) or self.baseline.evaluation
             ratio = evaluation.traced / (unedited.time or 1.0)
             if 0 < ratio < 1:
                 one = UnsureTime(id=format_id(id_), ratio=ratio, why=evaluation.unsure)
@@ -319,7 +227,7 @@ class Standings:
     @property
     def front(self) -> list[tuple[int, Individual]]:
         """The front with ids, fastest first."""
-        return [(self._ids[str(one.patch)], one) for one in self._front]
+        return [(self.checks.ids[one.patch], one) for one in self._front]
 
     def unchecked(self, split: str) -> list[tuple[int, Patch]]:
         """What is left to try on a split: the whole front, or on ``large`` the best of it."""
@@ -327,18 +235,34 @@ class Standings:
         if split == "large":
             exact = [(id_, one) for id_, one in members if one.error <= self.baseline.error]
             members = list(dict([*members[:1], *exact[:1]]).items())
-        return [(id_, one.patch) for id_, one in members if split not in self._checks.get(id_, ())]
-
-    def error(self, id_: int, split: str) -> float | None:
-        """A variant's error on another split, if it was tried there."""
-        mine = self._checks.get(id_, {}).get(split)
-        return None if mine is None else mine.error
+        return [(id_, one.patch) for id_, one in members if split not in self.checks.get(id_)]
 
     def variants(self) -> list[VariantSummary]:
-        """The front as summaries show it: without what a re-fit has not brought within the tolerance."""
-        return [
-            self._describe(id_, one) for id_, one in self.front if self.within(id_, one.evaluation)
-        ]
+        """The front as summaries show it: without what a re-fit has not brought within the tolerance.
+
+        What may be claimed is hidden only by what may be too: a candidate that looks better may turn out not to be.
+        """
+        claims = (one for one in self.measured() if self._claimable(one))
+        shown = {
+            parse_id(one.id): self._alive[parse_id(one.id)] for one in pareto(claims, _claimed_time)
+        }
+        shown |= {id_: one for id_, one in self.front if self.within(id_, one.evaluation)}
+        by_time = sorted(shown.items(), key=lambda item: (item[1].time, item[1].error))
+        return [self._describe(id_, one) for id_, one in by_time]
+
+    def measured(self) -> list[VariantSummary]:
+        """All that passed on cases that the search never used and was measured there: what claims are made from, fastest first."""
+        found = (
+            self._describe(id_, one)
+            for id_, one in self._alive.items()
+            if id_ in self._intervals and one.patch.edits and self.within(id_, one.evaluation)
+        )
+        return sorted((one for one in found if one.interval is not None), key=_claimed_time)
+
+    def _claimable(self, one: VariantSummary) -> bool:
+        """Whether a variant that was measured is faster there for sure, or else more accurate."""
+        faster = one.interval is not None and max(one.interval.high, one.ratio) < 1
+        return faster or one.error < self.baseline.error
 
     def minimal(self, variant: VariantSummary, store: Store) -> VariantSummary:
         """The minimal patch of a variant; the variant itself if no minimal patch is as good.
@@ -363,13 +287,12 @@ class Standings:
         return one and self._describe(row.id, one)
 
     def _describe(self, id_: int, one: Individual) -> VariantSummary:
-        failed = any(not evaluation.ok for evaluation in self._checks.get(id_, {}).values())
-        interval = None if failed else self._intervals.get(id_)
+        interval = None if self.checks.failed(id_) else self._intervals.get(id_)
         nvcc_interval = self._nvcc_intervals.get(id_) if interval else None
         ratio = one.time / self.baseline.time if self.baseline.time else 1.0
         nvcc = ratio / self.nvcc.ratio if self.nvcc.ratio else None
         within = self.within(id_, one.evaluation)
-        error, elsewhere = one.evaluation.error or 0.0, self._error_elsewhere(id_, one.patch)
+        error, elsewhere = one.evaluation.error or 0.0, self.checks.error_elsewhere(id_, one.patch)
         exact = max(one.error, elsewhere) <= self.baseline.error
         return VariantSummary(
             id=format_id(id_),
@@ -383,9 +306,9 @@ class Standings:
             edits=len(one.patch),
             validated=interval is not None or not one.patch.edits,
             interval=interval,
-            held_out=self._ratio(id_, "held-out"),
-            held_out_error=self.error(id_, "held-out"),
-            large=self._ratio(id_, "large"),
+            held_out=self.checks.ratio(id_, "held-out"),
+            held_out_error=self.checks.error(id_, "held-out"),
+            large=self.checks.ratio(id_, "large"),
             nvcc=nvcc,
             nvcc_interval=nvcc_interval,
             does_less=not self._does_no_less(one),
@@ -397,18 +320,11 @@ class Standings:
             patch=str(one.patch),
         )
 
-    def _error_elsewhere(self, id_: int, patch: Patch) -> float:
-        """The largest error above rounding that a variant has shown on other cases, or what it builds on has."""
-        checks = self._checks.get(id_, {}).values()
-        own = max((one.error or 0.0 for one in checks if one.inexact), default=0.0)
-        built_on = self._elsewhere.error(essence(patch))
-        return own if built_on == FAILS else max(own, built_on)
 
-    def _ratio(self, id_: int, split: str) -> float | None:
-        mine, unedited = (self._checks.get(n, {}).get(split) for n in (id_, 0))
-        if mine is None or unedited is None or not mine.time or not unedited.time:
-            return None
-        return mine.time / unedited.time
+def _claimed_time(one: VariantSummary) -> tuple[float, float, int]:
+    """What variants that were measured are sorted by; of a clock's intervals the upper end, which takes least luck."""
+    clock = one.interval is not None and one.interval.runs > 1
+    return one.interval.high if one.interval and clock else one.ratio, one.error, one.edits
 
 
 def _gain(interval: Interval) -> float:

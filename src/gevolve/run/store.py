@@ -26,7 +26,9 @@ import msgspec
 from gevolve.errors import PatchError, StoreError
 from gevolve.evaluate.verdict import Evaluation
 from gevolve.patch import Patch
-from gevolve.run.database import Database, Lock, damaged, encode, explained
+from gevolve.run.database import Database, encode
+from gevolve.run.lock import Lock
+from gevolve.run.trouble import damaged, explained
 
 FILE = "run.sqlite"
 LOCK = "run.lock"

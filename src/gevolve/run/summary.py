@@ -102,7 +102,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     most_accurate: VariantSummary | None = None
     """The variant with the least error that is no slower; None unless the unedited program has any."""
     front: list[VariantSummary]
-    """The Pareto front: no other variant is both faster and more exact; fastest first."""
+    """The Pareto front: no other variant is both faster and more exact; fastest first. What was measured is hidden only by what was
+    measured, so that beside candidates there may be more."""
     struck: Struck = Struck()
     """What failed on cases that the search never used, and so is no result."""
     caveats: Caveats = Caveats()
@@ -136,7 +137,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def best_of(variants: list[VariantSummary], *, exact: bool) -> VariantSummary | None:
-    """The fastest variant with a validated gain; `variants` are sorted, fastest first."""
+    """The fastest variant with a validated gain; `variants` are those that were measured, fastest first."""
     return next((one for one in variants if one.gain and (one.exact or not exact)), None)
 
 

@@ -68,6 +68,9 @@ def try_best(
             for id_ in todo:
                 record(id_, name, verdicts[id_])
                 standings.validate(id_, name, verdicts[id_])
-    for patch, error in standings.elsewhere:  # some of it was seen before the run was interrupted
+    for (
+        patch,
+        error,
+    ) in standings.checks.faulty:  # some of it was seen before the run was interrupted
         search.strike(patch, error)
     return True

@@ -63,8 +63,10 @@ function frontChart(data) {
       // Only dots of one kind of time are joined, in the order of that time.
       const stair = (list) => {
         const all = list.map((name) => index.get(idNumber(name))).filter((n) => n !== undefined);
-        all.sort((a, b) => ratioOf(data, a) - ratioOf(data, b));
-        return steps(all.map((n) => place(n, true)).filter(Boolean));
+        all.sort((a, b) => ratioOf(data, a) - ratioOf(data, b) || p.error[a] - p.error[b]);
+        // What was measured is shown even where a candidate hides it, beside the line.
+        const best = all.filter((n, k) => all.slice(0, k).every((other) => p.error[other] > p.error[n]));
+        return steps(best.map((n) => place(n, true)).filter(Boolean));
       };
       caption.textContent =
         `generation ${Math.max(0, now + 1)} of ${Math.max(0, data.history.generation[last] + 1)}: ${plural(shown - 1, 'working variant')}` +

@@ -175,27 +175,25 @@ class Follower:
 
         It may have a minimal patch, which then stands for it.
         """
-        return self._source(best_of(self._minimal, exact=False))
+        claims = self._claimable
+        shown = best_of([one for _, one in claims], exact=False)
+        return next((entry for entry, one in claims if one is shown), None)
 
     @property
-    def _minimal(self) -> list[VariantSummary]:
-        """The front with minimal patches in the place of those that have one, as results show it."""
+    def _claimable(self) -> list[tuple[VariantSummary, VariantSummary]]:
+        """What was measured, fastest first, each with the minimal patch that results show in its place if it has one."""
         smaller = self.run.findings.minimized
+        measured = self.standings.measured() if self.standings.started else []
         return [
-            self.standings.minimal(entry, self._store) if entry.id in smaller else entry
-            for entry in self.front
+            (entry, self.standings.minimal(entry, self._store) if entry.id in smaller else entry)
+            for entry in measured
         ]
-
-    def _source(self, shown: VariantSummary | None) -> VariantSummary | None:
-        """The variant of the search that an entry, which may be a minimal patch, stands for."""
-        pairs = zip(self.front, self._minimal, strict=True)
-        return next((entry for entry, other in pairs if shown and other.id == shown.id), None)
 
     def _claims(self) -> dict[str, Any]:
         """All that may be called an improvement: the fastest, the fastest exact, the most accurate."""
-        shown = self._minimal
+        shown = [one for _, one in self._claimable]
         error = self._unedited.error if self._unedited else None
-        held_out = self.standings.error(0, "held-out") or 0.0
+        held_out = self.standings.checks.error(0, "held-out") or 0.0
         claims = {
             "claim": best_of(shown, exact=False),
             "exact": best_of(shown, exact=True),
@@ -275,7 +273,7 @@ class Follower:
             "time": self._unedited.time,
             "gaps": self._unedited.gaps,
             "error": self._unedited.error,
-            "heldOutError": self.standings.error(0, "held-out"),
+            "heldOutError": self.standings.checks.error(0, "held-out"),
         }
 
     def _entry(self, entry: VariantSummary) -> dict[str, Any]:
