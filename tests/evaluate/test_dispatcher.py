@@ -12,13 +12,14 @@ import pytest
 from gevolve.cli import main
 from gevolve.device.base import Placement
 from gevolve.device.registry import placement
-from gevolve.errors import MissingPackageError, OptionError, WorkloadError
+from gevolve.errors import EvaluationError, MissingPackageError, OptionError, WorkloadError
 from gevolve.evaluate import pool as pools
+from gevolve.evaluate.dispatcher import cluster as clusters
 from gevolve.evaluate.dispatcher import facts, parcel
 from gevolve.evaluate.dispatcher import main as dispatcher
 from gevolve.evaluate.dispatcher.cluster import Cluster
 from gevolve.evaluate.dispatcher.crew import Crew, Node
-from gevolve.evaluate.dispatcher.messages import Connect
+from gevolve.evaluate.dispatcher.messages import Connect, Connected, refusal
 from gevolve.evaluate.protocol import NodeStatus
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.testing.evaluators import patch, toy
@@ -82,6 +83,11 @@ class AuthenticationError(Exception):
             RuntimeError("Version mismatch: The cluster has\n Ray: 2.9\n Python: 3.10"),
             "cannot be used: Version mismatch: The cluster has Ray: 2.9 Python: 3.10",
         ),
+        (
+            "ray://head:1",
+            ConnectionAbortedError("Initialization failure:\nTraceback\nno server in time\n"),
+            "cannot take another client now (no server in time); it may be busy: try again",
+        ),
     ],
 )
 def test_clusters_that_ray_refuses(address, error, words, monkeypatch):
@@ -92,10 +98,55 @@ def test_clusters_that_ray_refuses(address, error, words, monkeypatch):
         init=init, exceptions=SimpleNamespace(AuthenticationError=AuthenticationError)
     )
     monkeypatch.setattr(dispatcher.importlib, "import_module", lambda name: fake)
-    with pytest.raises(OptionError) as caught:
+    with pytest.raises((OptionError, EvaluationError)) as caught:
         dispatcher.connect(Connect(address, None, 0, [], 60.0))
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+    again = isinstance(error, ConnectionAbortedError)
+    assert isinstance(caught.value, EvaluationError) == again  # which is tried again
+
+
+class Head:
+    """What a dispatcher would say of a head that has no time for its first clients."""
+
+    def __init__(self, refusals):
+        self.refusals = refusals
+        self.asked = 0
+
+    def __call__(self, *, own):
+        self.asked += 1
+        return self
+
+    def send(self, wanted):
+        self.closed = False
+
+    def receive(self, seconds):
+        if self.asked <= len(self.refusals):
+            return [refusal(self.refusals[self.asked - 1])]
+        return [Connected()]
+
+    def end(self, seconds):
+        return "exit status 0"
+
+
+@pytest.mark.parametrize(
+    ("refusals", "asked"),
+    [
+        ([EvaluationError("busy")], 2),
+        ([EvaluationError("busy")] * 3, 3),
+        ([OptionError("another token")], 1),
+    ],
+)
+def test_a_head_that_is_busy_is_asked_again(refusals, asked, monkeypatch):
+    head = Head(refusals)
+    monkeypatch.setattr(clusters, "DispatcherProcess", head)
+    monkeypatch.setattr(clusters, "_reach", lambda address: None)
+    if asked > len(refusals):
+        Cluster("ray://head:1").close()
+    else:
+        with pytest.raises(type(refusals[0])):
+            Cluster("ray://head:1")
+    assert head.asked == asked
 
 
 def test_gevolve_needs_no_ray():

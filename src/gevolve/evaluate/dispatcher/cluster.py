@@ -71,7 +71,10 @@ class Cluster:
             return process
         how = process.end(0.0)
         if answers and isinstance(answers[0], Refused):
-            raise getattr(errors, answers[0].kind, EvaluationError)(answers[0].message)
+            refused = getattr(errors, answers[0].kind, EvaluationError)(answers[0].message)
+            if isinstance(refused, EvaluationError) and tries > 1:
+                return self._start(tries - 1)  # a busy head may have no time for a client
+            raise refused
         if time.monotonic() < late and address == "ray" and tries > 1:
             return self._start(tries - 1)  # a machine with much else to do starts it too slowly
         if time.monotonic() < late:

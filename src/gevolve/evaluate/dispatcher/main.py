@@ -192,6 +192,12 @@ def connect(wanted: Connect) -> Any:
             ray.init(address="local", num_cpus=cores, include_dashboard=False, **quiet)
         else:
             ray.init(address=wanted.address, **quiet)
+    except ConnectionAbortedError as error:  # its last line says why, the others where
+        reason = str(error).strip().splitlines()[-1]
+        raise EvaluationError(
+            f"--cluster is {wanted.address}, whose head cannot take another client now ({reason});"
+            " it may be busy: try again, or look at its logs"
+        ) from error
     except ConnectionError as error:
         if wanted.address == "auto":
             raise OptionError(
