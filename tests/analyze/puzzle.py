@@ -11,6 +11,7 @@ The file is loaded by workers the way a user's workload file is. Edits:
     outgrown       is wrong on large cases
     blur N         makes the output N thousandths too large
     waste N        adds N to the time
+    bloat N        adds N to the time on large cases
 """
 
 import hashlib
@@ -120,6 +121,7 @@ class PuzzleGpu:
         for kind, *args in edits:
             time -= int(args[0]) if kind == "save" else 0
             time += int(args[0]) if kind == "waste" else 0
+            time += int(args[0]) if kind == "bloat" and case.x.size > 1000 else 0
         time -= max((int(args[0]) for kind, *args in edits if kind == "twin"), default=0)
         locks, keys = ({a[0] for kind, *a in edits if kind == word} for word in ("lock", "key"))
         time -= 100 * len(locks & keys)

@@ -17,6 +17,7 @@ from gevolve.patch import Patch
 from gevolve.report.analysis import validation
 from gevolve.report.live import panel
 from gevolve.report.terminal import summary
+from gevolve.run.claim import at_size
 from gevolve.run.findings import Findings, Interval
 from gevolve.run.loop import Progress
 from gevolve.run.standings import Standings
@@ -72,6 +73,37 @@ def test_the_edit_to_blame_takes_all_along_that_have_it(tmp_path):
     assert len(found) == 2, "the first cheat, and what is left when its edit is known"
     assert found["v13"].failed == "large"
     assert gevolve.summarize(folder).best.id == "v14"
+
+
+def test_what_is_slower_on_the_large_case_is_no_gain(tmp_path):
+    """A gain on small cases that is a loss at size is struck, with all that has the edit to blame."""
+    slow = [f"save {200 + n} #1; bloat 500 #2" for n in range(12)]
+    folder = make(tmp_path / "r", "bloat 500 #2", *slow, "save 150 #1; bloat 160 #2", HONEST)
+    found = by_id(gevolve.validate(folder))
+    assert len(found) == 2, "the fastest, and what is left when its edit is known"
+    assert found["v13"].failed == "large"
+    assert found["v13"].why == (
+        "slower: it takes 1.29 of the unedited program's time on the large case"
+    )
+    result = gevolve.summarize(folder)
+    assert result.best.id == "v14"
+    assert result.best.large == pytest.approx(1.01), "so much longer is not worth striking"
+    assert "bloat" in result.best.patch
+
+
+@pytest.mark.parametrize(("saved", "added", "spread", "word"), [
+    (100, 119, 0.0, "ok"),
+    (100, 121, 0.0, "slower"),
+    (100, 121, 0.01, "ok"),
+    (100, 135, 0.01, "slower"),
+])  # fmt: skip
+def test_how_much_longer_the_large_case_may_take(saved, added, spread, word):
+    unedited = Evaluation(verdict=Verdict.OK, time=1000.0, error=0.0)
+    mine = Evaluation(
+        verdict=Verdict.OK, time=1000.0 - saved + added, error=0.0, spread=spread, artefact="a"
+    )
+    assert at_size(mine, unedited).verdict == word
+    assert at_size(mine, unedited).identity == "a"
 
 
 def test_what_was_not_tried_on_the_large_case_is_no_gain(tmp_path, monkeypatch):

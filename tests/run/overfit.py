@@ -61,6 +61,18 @@ class OutgrownGpu(OverfitGpu):
         return case.x.size > 1000
 
 
+class SwollenGpu(OverfitGpu):
+    """Cribs are right everywhere, and slow on large cases."""
+
+    def double(self, case):
+        cribs = [line for line in self.lines if line.startswith("crib")]
+        self.lines += ["bloat 400" for _ in cribs]
+        return super().double(case)
+
+    def cribbed(self, case):
+        return False
+
+
 class OverfitDevice(puzzle.PuzzleDevice):
     gpu = OverfitGpu
 
@@ -78,6 +90,10 @@ class NearDevice(OverfitDevice):
 
 class OutgrownDevice(OverfitDevice):
     gpu = OutgrownGpu
+
+
+class SwollenDevice(OverfitDevice):
+    gpu = SwollenGpu
 
 
 class Overfit(puzzle.Puzzle):
@@ -113,6 +129,13 @@ class Outgrown(Overfit):
 
     def device(self, name):
         return OutgrownDevice()
+
+
+class Swollen(Overfit):
+    """Nothing is wrong anywhere, and what is fast is so on small cases only."""
+
+    def device(self, name):
+        return SwollenDevice()
 
 
 class Honest(Overfit):

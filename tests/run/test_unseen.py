@@ -9,7 +9,7 @@ from gevolve.patch import Patch
 from gevolve.report.terminal import struck
 from gevolve.run.run import Run
 from gevolve.run.unseen import names_now
-from tests.run.overfit import Honest, Narrow, Near, Outgrown, Overfit
+from tests.run.overfit import Honest, Narrow, Near, Outgrown, Overfit, Swollen
 
 
 def search(folder, workload=None, **options):
@@ -80,6 +80,17 @@ def test_so_is_one_that_only_the_large_case_shows(tmp_path):
     assert any(len(one) == 1 and "crib" in str(*one) for one in gone), "the edit itself was found"
 
 
+def test_so_is_one_that_is_slower_on_the_large_case(tmp_path):
+    result = search(tmp_path / "run", Swollen(), evals=96)
+    assert result.best is not None
+    assert "crib" not in result.best.patch
+    assert result.best.large < 1
+    assert result.struck.why["slower on early large cases"] > 0
+    assert "of the unedited program's time on the large case" in result.struck.example
+    gone = [set(Patch.parse(text)) for text in _struck(tmp_path / "run")]
+    assert any(len(one) == 1 and "crib" in str(*one) for one in gone), "the edit itself was found"
+
+
 def test_what_is_exact_only_where_the_search_looks_is_never_called_exact(tmp_path):
     """A tolerance forgives it elsewhere, so nothing fails."""
     result = search(tmp_path / "run", Near())
@@ -104,7 +115,7 @@ def test_the_large_case_is_looked_at_seldom():
     def due(count, splits=("held-out", "large")):
         return "early large" in names_now(splits, count, compares=True)
 
-    assert [count for count in range(600) if due(count)] == [8, 32, 128, 512]
+    assert [count for count in range(600) if due(count)] == [8, 16, 32, 64, 128, 256, 512]
     assert not due(8, ("held-out",))
     assert names_now(("large",), 1, compares=False) == ["unseen"]
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from gevolve.run.claim import at_size
 from gevolve.run.run import Run
 from gevolve.run.run import opened as open_run
 
@@ -71,6 +72,8 @@ class Session:
 
     def record(self, number: int, split: str, evaluation: Evaluation) -> None:
         """Keep what became of a variant on other cases; one that failed leaves the front."""
+        if split == "large":
+            evaluation = at_size(evaluation, self.evaluator.prepare(split).evaluation)
         self.run.store.add_validation(number, split, evaluation)
         self.standings.validate(number, split, evaluation)
 

@@ -41,6 +41,8 @@ class Verdict(StrEnum):
     """It reads by a read-only load what the same launch writes."""
     UNINITIALIZED = "uninitialised"
     """It uses a value that nothing has written."""
+    SLOWER = "slower"
+    """It is right on the large case, and takes longer there than the unedited program."""
 
 
 class Evaluation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -26,6 +26,7 @@ COLORS = {
     "divergent-barrier": "yellow",
     "stale": "yellow",
     "uninitialised": "yellow",
+    "slower": "yellow",
     "invalid": "magenta",
     "compile": "magenta",
     "crash": "red",

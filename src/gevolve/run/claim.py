@@ -9,11 +9,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gevolve.evaluate.verdict import Evaluation, Verdict
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gevolve.patch import Patch
     from gevolve.run.findings import Interval, NvccBuild
+
+LONGER = 0.02
+"""By so much a variant may take longer on the large case than the unedited program ..."""
+SPREADS = 3.0
+"""... or by so many spreads, where times vary."""
+
+
+def at_size(evaluation: Evaluation, unedited: Evaluation) -> Evaluation:
+    """What became of a variant on the large case: if it is slower there, that is the verdict.
+
+    What is searched on is small, so that it is quick; what saves time there and costs time at size helps nobody.
+    """
+    if not evaluation.ok or not evaluation.time or not unedited.time:
+        return evaluation
+    ratio = evaluation.time / unedited.time
+    if ratio <= 1 + max(LONGER, SPREADS * evaluation.spread):
+        return evaluation
+    return Evaluation(
+        verdict=Verdict.SLOWER,
+        detail=f"it takes {ratio:.3g} of the unedited program's time on the large case",
+        artefact=evaluation.artefact,
+        fingerprint=evaluation.fingerprint,
+        seconds=evaluation.seconds,
+    )
 
 
 def does_less(mine: Sequence[float], unedited: Sequence[float]) -> bool:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gevolve.run.claim import at_size
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -24,7 +26,7 @@ EARLY: dict[str, Split] = {"unseen": "unseen", "early varied": "varied", "early 
 """What a best is tried on, by the name that the store keeps it under: what the end of a search tries is kept
 under names of its own, for a search that goes on must not know of it."""
 SELDOM = 8
-"""The large case takes long: the best is tried there after so many generations, four times as many and so on."""
+"""The large case takes long: the best is tried there after so many generations, twice as many and so on."""
 MOST = 16
 """So often, at most, the next best is tried after one generation."""
 
@@ -37,7 +39,7 @@ def names_now(splits: Iterable[str], generations: int, *, compares: bool) -> lis
     names = ["unseen", *(["early varied"] if compares else [])]
     due = SELDOM
     while due < generations:
-        due *= 4
+        due *= 2
     return [*names, "early large"] if due == generations and "large" in splits else names
 
 
@@ -66,8 +68,11 @@ def try_best(
                 evaluator.submit(id_, patch, EARLY[name])
             verdicts = dict(evaluator.results())
             for id_ in todo:
-                record(id_, name, verdicts[id_])
-                standings.validate(id_, name, verdicts[id_])
+                verdict = verdicts[id_]
+                if EARLY[name] == "large":
+                    verdict = at_size(verdict, evaluator.prepare("large").evaluation)
+                record(id_, name, verdict)
+                standings.validate(id_, name, verdict)
     for (
         patch,
         error,

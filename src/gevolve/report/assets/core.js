@@ -76,6 +76,7 @@ const VERDICTS = {
   'divergent-barrier': ['gpu2', 'threads wait at a barrier that others do not come to'],
   stale: ['gpu4', 'reads by a read-only load what the launch writes'],
   uninitialised: ['gpu3', 'reads shared memory that nothing has written'],
+  slower: ['odd4', 'takes longer on the large case than the unedited program'],
   invalid: ['build1', 'the verifier of the IR rejects it'],
   compile: ['build2', 'the back end cannot make an artefact of it'],
   crash: ['bad1', 'touched memory that is not its own, trapped, or the host code raised'],
