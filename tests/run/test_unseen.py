@@ -117,6 +117,8 @@ def test_the_large_case_is_looked_at_seldom():
 
     assert [count for count in range(600) if due(count)] == [8, 16, 32, 64, 128, 256, 512]
     assert not due(8, ("held-out",))
+    assert "early large" in names_now(("large",), 9, compares=True, failed={"early large"})
+    assert "early large" not in names_now((), 9, compares=True, failed={"early large"})
     assert names_now(("large",), 1, compares=False) == ["unseen"]
 
 

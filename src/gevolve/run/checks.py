@@ -81,6 +81,13 @@ class Checks:
         """Whether a variant failed anywhere."""
         return any(not one.ok for one in self.get(id_).values())
 
+    @property
+    def failed_on(self) -> set[str]:
+        """Where any variant failed."""
+        return {
+            split for checks in self._found.values() for split, one in checks.items() if not one.ok
+        }
+
     def error(self, id_: int, split: str) -> float | None:
         """A variant's error on a split, if it was tried there."""
         mine = self.get(id_).get(split)

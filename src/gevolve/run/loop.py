@@ -196,7 +196,12 @@ class Loop:
         workload = self._run.workload
         if "held-out" not in workload.splits:
             return True
-        names = names_now(workload.splits, generations, compares=workload.compares)
+        names = names_now(
+            workload.splits,
+            generations,
+            compares=workload.compares,
+            failed=self._searched.checks.failed_on,
+        )
         return try_best(evaluator, self._searched, search, record, self._over, names=names)
 
     def _judge(

@@ -31,16 +31,20 @@ MOST = 16
 """So often, at most, the next best is tried after one generation."""
 
 
-def names_now(splits: Iterable[str], generations: int, *, compares: bool) -> list[str]:
-    """What a best is tried on after so many generations.
+def names_now(
+    splits: Iterable[str], generations: int, *, compares: bool, failed: Iterable[str] = ()
+) -> list[str]:
+    """What a best is tried on after so many generations, given where some have `failed`.
 
-    Where errors are of labels, say, varied cases take long and tell little before the end.
+    Where errors are of labels, say, varied cases take long and tell little before the end. Where one has failed on the
+    large case others will too, so every new best is tried there from then on.
     """
     names = ["unseen", *(["early varied"] if compares else [])]
     due = SELDOM
     while due < generations:
         due *= 2
-    return [*names, "early large"] if due == generations and "large" in splits else names
+    large = "large" in splits and (due == generations or "early large" in failed)
+    return [*names, "early large"] if large else names
 
 
 def try_best(
