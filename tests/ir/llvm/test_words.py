@@ -71,3 +71,21 @@ def test_without_source_lines_the_ir_is_shown(tmp_path, program):
     path.write_text(re.sub(r"\s#dbg_\w+\(.*\)", "", bare))
     found = load(path).describe(Edit("delete", ("i0",), 1)).sentence
     assert re.match(r"delete i0 `%i0 = ", found)
+
+
+def test_what_the_compiler_has_merged_is_told_by_the_lines_it_comes_from(tmp_path):
+    path = tmp_path / "m.cu"
+    path.write_text(
+        """__global__ void m(float *out, int n) {
+  int t = threadIdx.x;
+  if (t < n)
+    out[t] = 2 * out[t];
+  else
+    out[t] = 3 + out[t];
+}
+"""
+    )
+    program = load(path)
+    (store,) = re.findall(r"^  store .*", program.text, re.MULTILINE)
+    assert "!dbg" in store  # of line 0, for it stands for both
+    assert any("the store to `out` (from m.cu:" in one for one in words(program))

@@ -28,7 +28,7 @@ from gevolve.ir.llvm.words import noun
 from gevolve.program import Change, Profile, Variant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from gevolve.patch import Patch
 
@@ -144,14 +144,14 @@ class LlvmProgram(EditableProgram[LlvmSites, LlvmDraft]):
         instr = self._index.instr.get(id_)
         if instr is None:
             return self._show_other(id_)
-        line, of_user = self._line(instr)
+        line, relation = self._line(instr)
         if not line:
             return f"{id_} `{_without_metadata(instr)}`", line
         block = self._index.block_of[id_]
         dominance = self._index.dominance[self._index.function_of[block]]
         loop = any(dominance.dominates(head, block) for head in instr.blocks)
         words = noun(instr, self._index.instr.get, self._argument, loop=loop)
-        return f"the {words} ({'for ' if of_user else ''}{line})", line
+        return f"the {words} ({relation}{line})", line
 
     def _argument(self, id_: str) -> str:
         """The name that an argument has in the source; empty if that is not known."""
@@ -181,19 +181,32 @@ class LlvmProgram(EditableProgram[LlvmSites, LlvmDraft]):
             return f"{words} of {demangle(function.name)}{f' ({line})' if line else ''}", line
         return (demangle(function.name) if id_ == function.blocks[0].id else id_), line
 
-    def _line(self, instr: Instr) -> tuple[str, bool]:
-        """The source line of an instruction; if it has none, of what uses it, and that it is so."""
+    def _line(self, instr: Instr) -> tuple[str, str]:
+        """The source line of an instruction and how it stands to it.
+
+        What the compiler has made or merged has none: then it is the line that it is "for", of what uses it, or
+        "from", of what it uses.
+        """
         if line := self.locations.of(instr):
-            return str(line), False
-        seen, front = {instr.id}, [instr.id]
+            return str(line), ""
+        users = self._nearest_line(instr.id, lambda id_: self._index.users.get(id_, ()))
+        return (users, "for ") if users else (self._nearest_line(instr.id, self._used), "from ")
+
+    def _used(self, id_: str) -> list[str]:
+        """The instructions whose results an instruction uses."""
+        found = (operand.local for operand in self._index.instr[id_].operands)
+        return [one for one in found if one in self._index.instr]
+
+    def _nearest_line(self, id_: str, following: Callable[[str], Iterable[str]]) -> str:
+        seen, front = {id_}, [id_]
         while front:
-            users = (user for id_ in front for user in self._index.users.get(id_, ()))
-            front = list(dict.fromkeys(user for user in users if user not in seen))
+            found = (one for id_ in front for one in following(id_))
+            front = list(dict.fromkeys(one for one in found if one not in seen))
             seen.update(front)
-            for user in front:
-                if line := self.locations.of(self._index.instr[user]):
-                    return str(line), True
-        return "", False
+            for one in front:
+                if line := self.locations.of(self._index.instr[one]):
+                    return str(line)
+        return ""
 
     def _lines(self, instr: Instr) -> list[str]:
         """The source lines of an instruction: where it was written, and the calls that inlined it."""
