@@ -326,6 +326,19 @@ class Device(ABC):
         """
         return ""
 
+    def asked(self) -> list[str]:
+        """What this process had to ask a slow tool since the last call, in the device's own words.
+
+        A child that runs variants may write no file, so it cannot keep the answers: see `learn`.
+        """
+        return []
+
+    def learn(self, asked: Sequence[str]) -> None:  # noqa: B027  (optional)
+        """Ask once more what a child had to ask, and keep the answers for all processes to come.
+
+        The child is not believed: it has only said what there is to ask.
+        """
+
     def cost(
         self,
         artefact: bytes,  # noqa: ARG002

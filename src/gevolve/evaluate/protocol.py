@@ -189,6 +189,8 @@ class Prepared(msgspec.Struct, frozen=True, tag=True):
 
     fingerprint: str
     seconds: dict[str, float]
+    asked: list[str] = []
+    """What it had to ask a slow tool for that, and cannot keep; see `Device.learn`."""
 
 
 class Failed(msgspec.Struct, frozen=True, tag=True):

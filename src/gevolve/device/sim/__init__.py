@@ -12,7 +12,7 @@ address is confined to device memory (`memory`), so that no variant can harm the
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any, ClassVar, Literal
 
 from gevolve.device.base import Device, Limits
@@ -24,6 +24,7 @@ from gevolve.device.sim.arguments import MAX_SHARED
 from gevolve.device.sim.buffer import SimBuffer
 from gevolve.device.sim.gpu import SimGpu
 from gevolve.device.sim.hazards import Watch
+from gevolve.device.sim.machine.decode import decoder
 from gevolve.device.sim.machine.program import MachineProgram
 from gevolve.device.sim.machine.program import load_ptx as load_machine
 from gevolve.device.sim.memory import POISON
@@ -31,7 +32,7 @@ from gevolve.device.sim.program import Program, load
 from gevolve.device.sim.timing import Clock, Gpu, cost_of, gpus, load_gpu
 from gevolve.device.sim.unset import has_unset_registers
 from gevolve.device.sim.uses import Uses
-from gevolve.errors import DeviceError
+from gevolve.errors import DeviceError, UnsupportedError
 from gevolve.ir.llvm.codegen import to_ptx
 
 __all__ = ["Order", "PtxModel", "Sim", "SimBuffer", "SimGpu"]
@@ -45,6 +46,8 @@ same in all of them.
 """
 _ORDERS: tuple[Order, ...] = ("together", "forward", "backward", "shuffled")
 _HAZARDS, _VALUES = "hazards", "values"
+_MOST_ASKED = 1024
+"""Words that are asked about for a child at once."""
 
 
 class Sim(Device):
@@ -127,6 +130,16 @@ class Sim(Device):
             return ""
         choice = "".join(f" {name}={value}" for name, value in sorted(chosen(artefact).items()))
         return f"{program.fingerprint}{choice}"
+
+    def asked(self) -> list[str]:
+        """Machine words that no table had."""
+        return [f"{word:x}" for word in decoder(self._arch).asked()] if self._arch else []
+
+    def learn(self, asked: Sequence[str]) -> None:
+        """Ask the disassembler about machine words."""
+        with suppress(ValueError, UnsupportedError, DeviceError):
+            words = [int(word, 16) for word in asked[:_MOST_ASKED]]
+            decoder(self._arch).learn(word for word in words if 0 <= word < 1 << 128)
 
     def cost(self, artefact: bytes, run: Callable[[Any], object], limits: Limits) -> Cost | None:
         """The cycles of a run by kernel and line, if the device is a named GPU."""

@@ -131,7 +131,7 @@ def serve(channel: Channel, problem: Problem, comparison: Comparison) -> None:
                 else:
                     device.prepare(assignment.artefact, ())
                 fingerprint = device.fingerprint(assignment.artefact)
-            channel.send(Prepared(fingerprint, stopwatch.take()))
+            channel.send(Prepared(fingerprint, stopwatch.take(), device.asked()))
             # What nobody judged before is compiled when the first run is wanted.
             kernels = assignment.kernels
             for run in assignment.runs:

@@ -56,6 +56,7 @@ class Trial:
     ) -> None:
         self._problem = problem
         self._main = main
+        self._asked: list[str] = []
         workload, device = problem.workload, problem.device
         self._deadline = device.setup if split == "search" else _SETUP
         artefact = device.build(problem.program.text)
@@ -147,6 +148,9 @@ class Trial:
                     result = self._try(artefact, known, stopwatch, until)
             except judge.Fault as fault:
                 result = Evaluation(verdict=fault.verdict, detail=fault.detail)
+        if self._asked:  # when no child waits, whose time it would take
+            self._problem.device.learn(self._asked)
+            self._asked.clear()
         return msgspec.structs.replace(
             result, artefact=digest, skipped=skipped, seconds=stopwatch.take()
         )
@@ -170,6 +174,7 @@ class Trial:
             ) as child:
                 prepared = child.expect(Prepared)
                 stopwatch.add(prepared.seconds)
+                self._asked += prepared.asked
                 fingerprint = prepared.fingerprint
                 return known.get(fingerprint) or self._follow(child, stopwatch)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gevolve.device.sim import Sim
 from gevolve.device.sim.machine import assemble, elf, learnt
 from gevolve.device.sim.machine import decode as decoding
 from gevolve.device.sim.machine.decode import Decoder, decode
@@ -194,3 +195,26 @@ def test_numbers_in_bfloat16():
     (fma,) = decode(0x000FC000002000043FC0BF8008027831.to_bytes(16, "little"), "sm_80")
     assert (fma.opcode, fma.modifiers) == ("HFMA2", ("BF16_V2",))
     assert fma.operands == (Reg(2), Reg(8), Imm(0x3FC0, "f16"), Imm(0xBF80, "f16"), Reg(4))
+
+
+def test_a_process_that_may_write_no_file_says_what_it_asked(monkeypatch, incomplete, tmp_path):
+    """Another one then asks for it, and keeps the answers."""
+    child, worker = Decoder("sm_80"), Decoder("sm_80")
+    with monkeypatch.context() as confined:
+        confined.setattr(learnt, "keep", lambda arch, table: None)
+        told = child.decode(incomplete, 0, ())
+    assert not [*tmp_path.rglob("*.json")]
+    asked = child.asked()
+    assert asked
+    assert not child.asked()
+    worker.learn(asked)
+    assert not worker.asked()  # which its own forks would say again
+    no_questions(monkeypatch)
+    assert worker.decode(incomplete, 0, ()) == told
+    assert Decoder("sm_80").decode(incomplete, 0, ()) == told
+    assert not worker.asked()
+
+
+@pytest.mark.parametrize("said", ["", "no number", "-1", f"{1 << 200:x}", f"{NOP | 0xFFF:x}"])
+def test_what_a_child_says_that_it_asked_may_be_nonsense(said):
+    Sim("t4").learn([said])

@@ -83,6 +83,17 @@ class Decoder:
         self._readers: dict[int, _Reader] = {}
         self._built: _Built = {}
         self._words: dict[int, _Word] = {}
+        self._asked: list[int] = []
+
+    def asked(self) -> list[int]:
+        """The words that the disassembler was asked about since the last call."""
+        asked, self._asked = self._asked, []
+        return asked
+
+    def learn(self, words: Iterable[int]) -> None:
+        """Make words known here and, where files may be written, to other processes."""
+        self._read({word & ~CONTROL for word in words})
+        self._asked.clear()
 
     def decode(
         self, words: Sequence[int], start: int, lines: Sequence[tuple[str, int] | None]
@@ -129,6 +140,7 @@ class Decoder:
             if unknown:
                 raise UnsupportedError(f"{unknown[0]:#034x} is no instruction of {self.arch}")
             learnt.keep(self.arch, self._table)
+            self._asked += missing
         for word in words:
             shape = self._table.find(word)
             assert shape is not None
