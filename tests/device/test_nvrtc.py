@@ -196,3 +196,26 @@ def test_what_it_refuses_is_said_in_one_line(program):
         nvrtc.compile_cuda(program, (), "sm_80")
     with pytest.raises(DeviceError, match="sm_75 and later"):
         nvrtc.compile_cuda(program, (), "sm_60")
+
+
+def test_declarations_that_only_the_host_understands_are_left_out(tmp_path):
+    path = tmp_path / "program.cu"
+    path.write_text(
+        """#include <nowhere/of_the_host.hpp>
+struct Options { std::string name; std::map<int, std::string> more; };
+static std::vector<Options> all;
+__global__ void twice(float *x) { x[threadIdx.x] *= 2; }
+"""
+    )
+    assert ".entry _Z5twicePf" in nvrtc.compile_cuda(path, (), "sm_80").ptx.decode()
+
+
+def test_what_kernels_need_of_it_is_refused_all_the_same(tmp_path):
+    path = tmp_path / "program.cu"
+    path.write_text(
+        """struct Options { std::string name; int count; };
+__global__ void many(int *x, Options options) { x[threadIdx.x] = options.count; }
+"""
+    )
+    with pytest.raises(CompileError, match="does not compile"):
+        nvrtc.compile_cuda(path, (), "sm_80")

@@ -19,6 +19,7 @@ from typing import Any
 
 from gevolve.device import nvidia
 from gevolve.device.nvrtc.headers import HEADERS
+from gevolve.device.nvrtc.refused import MISSING, compile_without_refused
 from gevolve.errors import CompileError, DeviceError, MissingPackageError, SourceError
 from gevolve.ir.llvm.hostcode import without_host
 
@@ -34,7 +35,6 @@ _SAME = {
     "-fcuda-flush-denormals-to-zero": "--ftz=true",
 }
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
-_MISSING = "cannot open source file"
 _HOST = "host function"
 _FIRST_ERROR = re.compile(r"^(.*?)\((\d+)\): (?:catastrophic )?error: (.*)$", re.MULTILINE)
 
@@ -70,7 +70,7 @@ def compile_cuda(
         f"--gpu-architecture=compute_{arch.removeprefix('sm_')}",
         "-lineinfo",
         "-w",
-        "--pre-include=math.h",  # as nvcc does, by way of CUDA's own header
+        "--pre-include=cuda_runtime.h",  # as nvcc does
         *translated(options, path.parent),
         f"-I{path.parent}",
     ]
@@ -86,10 +86,19 @@ def compile_cuda(
         beside = _beside(text.decode(errors="replace"), path.parent)
         later, ptx = _compile(library, text, path.name, given, instances, beside)
         log = later if _HOST in log else log
-    if ptx is None and _MISSING in log:
+    if ptx is None and MISSING in log:
         folder = _bundled()
-        more = [f"-I{folder}", f"-I{folder}/cccl"]
-        log, ptx = _compile(library, text, path.name, [*given, *more], instances, beside)
+        given += [f"-I{folder}", f"-I{folder}/cccl"]
+        log, ptx = _compile(library, text, path.name, given, instances, beside)
+    if ptx is None:
+
+        def again(texts: Mapping[str, str]) -> tuple[str, bytes | None]:
+            headers = {name: text for name, text in texts.items() if name != path.name}
+            source = texts[path.name].encode()
+            return _compile(library, source, path.name, given, instances, headers)
+
+        texts = {path.name: text.decode(errors="replace"), **beside}
+        ptx = compile_without_refused(texts, later if beside else log, again)
     if ptx is None:
         raise CompileError(f"NVRTC {version()} does not compile {path.name}: {_complaint(log)}")
     return Built(ptx.rstrip(b"\0"), arch, version())
@@ -184,6 +193,10 @@ def _bundled() -> str:
     failed = _library().nvrtcInstallBundledHeaders(folder.name.encode(), 1, ctypes.byref(said))
     if failed:
         raise DeviceError(f"NVRTC {version()} cannot unpack its headers: {said.value!r}")
+    # They call int64_t a long long; on Linux it is a long, and kernels have names by that.
+    integers = Path(folder.name, "cccl/cuda/std/cstdint")
+    if integers.is_file():
+        integers.write_text(integers.read_text().replace(" long long;", " long;"))
     return folder.name
 
 

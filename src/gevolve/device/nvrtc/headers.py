@@ -7,7 +7,9 @@ from collections.abc import Mapping
 
 
 def _defines(values: Mapping[str, str]) -> str:
-    return "".join(f"#ifndef {n}\n#define {n} {v}\n#endif\n" for n, v in values.items())
+    return "".join(
+        f"#ifndef {n.partition('(')[0]}\n#define {n} {v}\n#endif\n" for n, v in values.items()
+    )
 
 
 _LIMITS = _defines(
@@ -52,7 +54,17 @@ _INTEGERS = (
         for bits, name in ((8, "char"), (16, "short"), (32, "int"), (64, "long"))
         for prefix, sign in (("", "signed "), ("u", "unsigned "))
     )
-    + "typedef long intptr_t;\ntypedef unsigned long uintptr_t;\n"
+    + "typedef long intptr_t;\ntypedef unsigned long uintptr_t;\nnamespace std {\nusing ::size_t;\n"
+    + "".join(f"using ::{u}int{bits}_t;\n" for bits in (8, 16, 32, 64, "ptr") for u in ("", "u"))
+    + "}\n"
+    + _defines(
+        {
+            "INT64_C(x)": "x##l",
+            "UINT64_C(x)": "x##ul",
+            "INT32_C(x)": "x",
+            "UINT32_C(x)": "x##u",
+        }
+    )
 )
 _SHORT_NAMES = "".join(f"typedef unsigned {kind} u{kind};\n" for kind in ("short", "int", "long"))
 _MATHS = (
@@ -137,8 +149,15 @@ template <class T> __device__ void swap(T &a, T &b) { T c = a; a = b; b = c; }
 _GETOPT = """#pragma once
 struct option { const char *name; int has_arg; int *flag; int val; };
 """
+# What nvcc itself includes first has these of the host, with or without a header of the source's.
+_FIRST = (
+    "#pragma once\n#include <math.h>\n#include <limits.h>\nnamespace std { using ::size_t; }\n"
+    + _SHORT_NAMES
+)
+# Those that CUDA has its own form of, in a folder that comes with NVRTC.
+_OF_CUDA = ("array", "tuple", "type_traits", "atomic", "optional", "span", "ratio")
 _NOTHING = (
-    *("cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h"),
+    *("cuda.h", "cuda_runtime_api.h", "device_launch_parameters.h"),
     *("device_functions.h", "math_functions.h", "cuda_profiler_api.h", "driver_types.h"),
     *("stdio.h", "cstdio", "string.h", "cstring", "strings.h", "assert.h", "cassert", "errno.h"),
     *("stddef.h", "cstddef", "time.h", "ctime", "sys/time.h", "unistd.h", "stdbool.h", "fcntl.h"),
@@ -159,6 +178,11 @@ HEADERS: Mapping[str, str] = {
     **dict.fromkeys(("float.h", "cfloat"), _FLOATS),
     **dict.fromkeys(("stdint.h", "cstdint", "inttypes.h", "cinttypes"), _INTEGERS),
     **dict.fromkeys(_WITH_INTEGERS, _INTEGERS + _SHORT_NAMES),
+    **{
+        name: f"#pragma once\n#include <cuda/std/{name}>\nnamespace std {{ using namespace cuda::std; }}\n"
+        for name in _OF_CUDA
+    },
+    "cuda_runtime.h": _FIRST,
     "getopt.h": _GETOPT,
     "limits": _NUMERIC,
     "math.h": _MATH,

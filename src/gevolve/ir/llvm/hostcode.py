@@ -7,6 +7,7 @@ the host has (``std::list``). Whoever compiles the rest finds out whether that w
 """
 
 import re
+from collections.abc import Iterator
 
 _TOKEN = re.compile(
     r"""//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|^[ \t]*\#(?:[^\n\\]|\\.|\\\n)*|[{}();]""",
@@ -15,6 +16,7 @@ _TOKEN = re.compile(
 _QUIET = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _SCOPE = re.compile(r'\b(namespace\b[\w\s:]*|extern\s*"C(?:\+\+)?")\s*$')
 _STAYS = re.compile(r"\b(__device__|__global__|__constant__|constexpr|class|struct|union|enum)\b")
+_FOR_DEVICE = re.compile(r"\b(__device__|__global__|__constant__|__managed__)\b")
 _TEMPLATE = re.compile(r"\btemplate\s*<[^<>]*>")
 """Its parameters are called classes, too."""
 _DECLARED = re.compile(
@@ -26,7 +28,31 @@ _FUNCTION = re.compile(r"\)[\s\w&:<>,*=\[\]()-]*$")
 def without_host(text: str) -> str:
     """The source without the functions of the host."""
     out: list[str] = []
-    kept = begin = 0  # what is written so far; where the declaration at hand begins
+    kept = 0
+    for begin, end, head in _declarations(text):
+        function = text[end - 1] == "}" and _FUNCTION.search(head)
+        declared = text[end - 1] == ";" and _DECLARED.search(head)
+        if (function or declared) and not _STAYS.search(head):
+            out += (text[kept:begin], _blank(text[begin:end]))
+            kept = end
+    return "".join((*out, text[kept:]))
+
+
+def without_line(text: str, line: int) -> str | None:
+    """The source without the declaration that a line is in; None if there is none, or it is for the device."""
+    for begin, end, _ in _declarations(text):
+        began = begin + len(text[begin:end]) - len(text[begin:end].lstrip())
+        first, last = text.count("\n", 0, began) + 1, text.count("\n", 0, end) + 1
+        if first <= line <= last:
+            if _FOR_DEVICE.search(_QUIET.sub(" ", text[begin:end])):
+                return None
+            return text[:begin] + _blank(text[begin:end]) + text[end:]
+    return None
+
+
+def _declarations(text: str) -> Iterator[tuple[int, int, str]]:
+    """Where each declaration begins and ends, by brace or semicolon, and what stands before its body."""
+    begin = 0  # where the declaration at hand begins
     opens = depth = 0  # the place of its body's brace; braces and parentheses within it
     body = False
     for token in _TOKEN.finditer(text):
@@ -40,14 +66,10 @@ def without_host(text: str) -> str:
         elif word == ")" or (word == "}" and depth):
             depth -= 1
             if word == "}" and not depth:
-                if body:
-                    head = _head(text[begin:opens])
-                    if _FUNCTION.search(head) and not _STAYS.search(head):
-                        out += (text[kept:begin], _blank(text[begin : token.end()]))
-                        kept = token.end()
-                        begin = kept
-                    elif _FUNCTION.search(head):
-                        begin = token.end()
+                head = _head(text[begin:opens])
+                if body and _FUNCTION.search(head):
+                    yield begin, token.end(), head
+                    begin = token.end()
                 body = False
         elif word == "{":
             if _SCOPE.search(_QUIET.sub(" ", text[begin : token.start()])):
@@ -55,12 +77,9 @@ def without_host(text: str) -> str:
             else:
                 opens, body, depth = token.start(), True, 1
         elif not depth:  # the end of a declaration, or of a namespace
-            head = _head(text[begin : token.start()])
-            if word == ";" and _DECLARED.search(head) and not _STAYS.search(head):
-                out += (text[kept:begin], _blank(text[begin : token.end()]))
-                kept = token.end()
+            if word == ";":
+                yield begin, token.end(), _head(text[begin : token.start()])
             begin = token.end()
-    return "".join((*out, text[kept:]))
 
 
 def _head(text: str) -> str:
