@@ -75,21 +75,23 @@ def compile_cuda(
         f"-I{path.parent}",
     ]
     log, ptx = _compile(library, text, path.name, given, instances)
+    latest = log  # what was said last; an error names what was said of the source as it is
     if ptx is None:
         # A whole program: host code is no part of the kernels, and NVRTC takes none.
         text = without_host(text.decode(errors="replace")).encode()
         given.append("-default-device")
-        later, ptx = _compile(library, text, path.name, given, instances)
-        log = later if _HOST in log else log
+        latest, ptx = _compile(library, text, path.name, given, instances)
+        log = latest if _HOST in log else log
     beside: dict[str, str] = {}
     if ptx is None:
         beside = _beside(text.decode(errors="replace"), path.parent)
-        later, ptx = _compile(library, text, path.name, given, instances, beside)
-        log = later if _HOST in log else log
+        latest, ptx = _compile(library, text, path.name, given, instances, beside)
+        log = latest if _HOST in log else log
     if ptx is None and MISSING in log:
         folder = _bundled()
         given += [f"-I{folder}", f"-I{folder}/cccl"]
         log, ptx = _compile(library, text, path.name, given, instances, beside)
+        latest = log
     if ptx is None:
 
         def again(texts: Mapping[str, str]) -> tuple[str, bytes | None]:
@@ -98,7 +100,7 @@ def compile_cuda(
             return _compile(library, source, path.name, given, instances, headers)
 
         texts = {path.name: text.decode(errors="replace"), **beside}
-        ptx = compile_without_refused(texts, later if beside else log, again)
+        ptx = compile_without_refused(texts, latest, again)
     if ptx is None:
         raise CompileError(f"NVRTC {version()} does not compile {path.name}: {_complaint(log)}")
     return Built(ptx.rstrip(b"\0"), arch, version())
