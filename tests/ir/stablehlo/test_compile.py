@@ -101,3 +101,50 @@ def test_products_that_sum_zeros_as_well_compute_the_same(channels, filled):
         assert not variant.skipped
         (got,) = run(variant.text, arrays)
         np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("kind", "found"), [("fill", 3), ("widen", 3), ("split", 2), ("turn", 2)])
+def test_products_in_another_form_compute_the_same(kind, found):
+    """Whatever is taken together, summed over and left: batches, several dimensions, a convolution."""
+
+    def network(kernel, weights, x, y):
+        form = ("NHWC", "HWIO", "NHWC")
+        wide = jax.lax.conv_general_dilated(x, kernel, (2, 2), "SAME", dimension_numbers=form)
+        first = jax.lax.dot_general(wide, weights, (((3,), (1,)), ((), ())))
+        return first, jax.lax.dot_general(y, y[:, 1:], (((3,), (3,)), ((0,), (0,))))
+
+    rng = np.random.default_rng(0)
+    shapes = ((3, 3, 5, 48), (6, 48, 12), (2, 6, 6, 5), (3, 4, 10, 36))
+    arrays = [rng.random(shape, np.float32) for shape in shapes]
+    program = stablehlo.load(network, arrays)
+    want = run(program.text, arrays)
+    patches = program.sweep([kind], None)
+    assert len({patch[0].args[0] for patch in patches}) == found
+    for patch in patches:
+        variant = program.apply(patch)
+        assert not variant.skipped
+        assert variant.text != program.text
+        for got, expected in zip(run(variant.text, arrays), want, strict=True):
+            np.testing.assert_allclose(got, expected, rtol=1e-5)
+
+
+def test_forms_of_one_product_are_put_on_each_other():
+    def network(x, weights):
+        return jax.nn.relu(jax.nn.relu(x @ weights) @ weights)
+
+    rng = np.random.default_rng(0)
+    arrays = [rng.random(shape, np.float32) - 0.5 for shape in ((6, 24), (24, 24))]
+    program = stablehlo.load(network, arrays)
+    bundle = program.sweep(["turn"], None)
+    assert [len(patch) for patch in bundle] == [2]  # both products have one size
+    first = bundle[0][0].args[0]
+    edits = f"turn {first} #1; widen {first} 16 #1; split {first} 4 #1; contract {first} 0 20 #1; fill {first} 8 #1"
+    variant = program.apply(Patch.parse(edits))
+    assert not variant.skipped
+    (want,) = run(program.apply(Patch.parse(f"contract {first} 0 20 #1")).text, arrays)
+    (got,) = run(variant.text, arrays)
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+    for edit in (f"turn {first} #1", f"widen {first} 16 #1", f"split {first} 4 #1"):
+        assert first in program.describe(Patch.parse(edit)[0]).sentence
+    assert program.apply(Patch.parse(f"split {first} 7 #1")).skipped
+    assert program.apply(Patch.parse(f"widen {first} 0 #1")).skipped

@@ -105,3 +105,13 @@ def test_what_the_body_of_a_loop_takes_from_outside_is_handed_to_its_piece():
     first, second = pieces(LOOP).parts
     assert set(second.takes) == {0, 1, *first.gives}
     assert "constant dense<1>" in texts(pieces(LOOP))[1]
+
+
+def test_a_product_that_needs_what_comes_before_turned_begins_no_piece():
+    """What makes it will make it turned, and so be another kernel than alone."""
+    whole = network(3)
+    second = "dot_general %x1, %w2, contracting_dims = [1] x [0]"
+    assert second in whole
+    turned = whole.replace(second, "dot_general %x1, %w2, contracting_dims = [0] x [0]")
+    weights = whole.replace(second, "dot_general %x1, %w2, contracting_dims = [1] x [1]")
+    assert [len(pieces(text).parts) for text in (whole, turned, weights)] == [3, 2, 3]

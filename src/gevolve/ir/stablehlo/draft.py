@@ -46,6 +46,8 @@ class StablehloDraft:
         self._made: list[str] = []
         self.skipped: dict[str, str] = {}
         """What stands for values that were skipped."""
+        self.products: dict[str, str] = {}
+        """What stands for products that were put into another form."""
 
     # Reading
 
@@ -229,13 +231,15 @@ class StablehloDraft:
         want: Tensor,
         operands: Sequence[Value],
         attributes: dict[str, Attribute],
+        regions: int = 0,
     ) -> Value:
-        """An operation of repair's own before another one."""
+        """An operation of repair's own before another one, with empty regions if it has any."""
         op = ir.Operation.create(
             f"stablehlo.{name}",
             results=[want.native],
             operands=list(operands),
             attributes=attributes,
+            regions=regions,
             loc=named(f"r{len(self._made)}"),
             ip=ir.InsertionPoint(self._op[before]),
         )

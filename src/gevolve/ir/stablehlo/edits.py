@@ -23,10 +23,10 @@ from gevolve.ir.stablehlo.edit_kind import (
     insert_copy,
     movable,
 )
-from gevolve.ir.stablehlo.filling import Fill
 from gevolve.ir.stablehlo.index import OpInfo
 from gevolve.ir.stablehlo.loops import Carry, Decay, rates
 from gevolve.ir.stablehlo.narrow import narrow_op
+from gevolve.ir.stablehlo.products import Fill, Split, Turn, Widen
 from gevolve.ir.stablehlo.pruning import Contract, Part, Skip, Taps
 from gevolve.ir.stablehlo.scaling import scaled
 from gevolve.ir.stablehlo.sites import StablehloSites
@@ -344,7 +344,7 @@ EDIT_KINDS = EditKinds(
     StablehloEdit,
     (
         *(Copy, Delete, Move, Replace, Swap, SetOperand, Scale, Narrow),
-        *(Skip, Contract, Part, Taps, Fill, Cheaper, Carry, Decay),
+        *(Skip, Contract, Part, Taps, Fill, Widen, Split, Turn, Cheaper, Carry, Decay),
     ),
 )
 """All edit kinds of models, in the order in which the search draws them."""

@@ -1,7 +1,8 @@
 """Cuts a program into pieces that are programs themselves, so that a variant has most of its pieces from others.
 
 A piece begins at an operation that does much, such as a product of matrices. That is told by the operation alone, so
-an edit changes the pieces around it and no others; and what a network repeats is the same piece again.
+an edit changes the pieces around it and no others; and what a network repeats is the same piece again. A product that
+needs something turned first begins none: what makes that something will make it turned.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from gevolve.ir.stablehlo.mlir import bytecode, context, everything_in, ir, parse
+from gevolve.ir.stablehlo.slicing import product_dims
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +53,7 @@ def pieces_of(artefact: bytes) -> Pieces | None:
     for step in steps:
         if cut.spread(step):
             continue
-        if step.name.removeprefix("stablehlo.") in _MUCH and groups[-1]:
+        if groups[-1] and cut.begins(step):
             groups.append([])
         groups[-1].append(step)
     if len(groups) == 1:
@@ -73,6 +75,21 @@ class _Cut:
         if name != "constant" and not (name in _SPREAD and known):
             return False
         self._spread.update((one, step) for one in step.results)
+        return True
+
+    def begins(self, step: Op) -> bool:
+        """Whether a piece begins with an operation: what comes before a product must come as rows, or as columns if second."""
+        if step.name != "stablehlo.dot_general":
+            return step.name.removeprefix("stablehlo.") in _MUCH
+        batches, summed = product_dims(step)
+        for side, value in enumerate(step.operands):
+            if value in self._numbers or value in self._spread:
+                continue
+            batch, over = batches[side], summed[side]
+            start = len(batch) if side else len(ir.ShapedType(value.type).shape) - len(over)
+            wanted = [*range(len(batch)), *range(start, start + len(over))]
+            if [*batch, *over] != wanted:
+                return False
         return True
 
     def into(self, groups: Sequence[Sequence[Op]], results: Sequence[Value]) -> Pieces:

@@ -97,27 +97,28 @@ def _cut(value: Value, have: Tensor, sizes: Sequence[int], emit: Emit) -> tuple[
     limit = [low + size for low, size in zip(start, shape, strict=True)]
     have = replace(have, shape=shape)
     attributes = {
-        "start_indices": _integers(start),
-        "limit_indices": _integers(limit),
-        "strides": _integers([1] * len(shape)),
+        "start_indices": whole_numbers(start),
+        "limit_indices": whole_numbers(limit),
+        "strides": whole_numbers([1] * len(shape)),
     }
     return emit("slice", have, [value], attributes), have
 
 
 def _broadcast(value: Value, want: Tensor, dims: Sequence[int], emit: Emit) -> Value:
-    return emit("broadcast_in_dim", want, [value], {"broadcast_dimensions": _integers(dims)})
+    return emit("broadcast_in_dim", want, [value], {"broadcast_dimensions": whole_numbers(dims)})
 
 
 def _pad(value: Value, have: Tensor, want: Tensor, emit: Emit) -> Value:
     one = splat(Tensor((), want.element), 1, emit)
     missing = [b - a for a, b in zip(have.shape, want.shape, strict=True)]
     attributes = {
-        "edge_padding_low": _integers([size // 2 for size in missing]),
-        "edge_padding_high": _integers([size - size // 2 for size in missing]),
-        "interior_padding": _integers([0] * len(missing)),
+        "edge_padding_low": whole_numbers([size // 2 for size in missing]),
+        "edge_padding_high": whole_numbers([size - size // 2 for size in missing]),
+        "interior_padding": whole_numbers([0] * len(missing)),
     }
     return emit("pad", want, [value, one], attributes)
 
 
-def _integers(numbers: Sequence[int]) -> Attribute:
+def whole_numbers(numbers: Sequence[int]) -> Attribute:
+    """An attribute that holds numbers."""
     return ir.DenseI64ArrayAttr.get(list(numbers), context())

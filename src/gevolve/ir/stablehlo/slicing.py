@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from gevolve.ir.stablehlo.mlir import Attribute, Op, Value, context, ir, named
+from gevolve.ir.stablehlo.mlir import Op, Value, context, ir, named
+from gevolve.ir.stablehlo.resize import whole_numbers
 from gevolve.ir.stablehlo.tensor import Tensor, tensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gevolve.ir.stablehlo.draft import StablehloDraft
+    from gevolve.ir.stablehlo.resize import Emit
 
 ELEMENTWISE = frozenset(
     f"stablehlo.{name}"
@@ -115,23 +118,9 @@ class Slicing:
         if op is not None and (op, dim) in self._planned:
             made = self._smaller(op, dim)
         else:
-            made = self._sliced(value, dim)
+            made = part_of(value, dim, self._kept, partial(self._draft.emit, self._before))
         self._made.append((value, dim, made))
         return made
-
-    def _sliced(self, value: Value, dim: int) -> Value:
-        kind = tensor(str(value.type))
-        assert kind is not None
-        start, limit = [0] * len(kind.shape), list(kind.shape)
-        start[dim], limit[dim] = self._kept.start, self._kept.limit
-        attributes = {
-            "start_indices": _integers(start),
-            "limit_indices": _integers(limit),
-            "strides": _integers([1] * len(start)),
-        }
-        return self._draft.emit(
-            self._before, "slice", resized(kind, dim, self._kept.size), [value], attributes
-        )
 
     def _smaller(self, op: Op, dim: int) -> Value:
         """The same operation on cut operands."""
@@ -153,6 +142,20 @@ class Slicing:
 def resized(kind: Tensor, dim: int, size: int) -> Tensor:
     """The same type with another size in one dimension."""
     return replace(kind, shape=tuple(size if at == dim else n for at, n in enumerate(kind.shape)))
+
+
+def part_of(value: Value, dim: int, kept: Range, emit: Emit) -> Value:
+    """A range of a value along a dimension."""
+    kind = tensor(str(value.type))
+    assert kind is not None
+    start, limit = [0] * len(kind.shape), list(kind.shape)
+    start[dim], limit[dim] = kept.start, kept.limit
+    attributes = {
+        "start_indices": whole_numbers(start),
+        "limit_indices": whole_numbers(limit),
+        "strides": whole_numbers([1] * len(start)),
+    }
+    return emit("slice", resized(kind, dim, kept.size), [value], attributes)
 
 
 def operand_dims(op: Op, dim: int) -> list[tuple[int, int]] | None:
@@ -293,11 +296,11 @@ def _adapt(op: Op, dim: int, size: int, kind: Tensor) -> None:
         start = integers(op, "start_indices")[dim]
         limits = integers(op, "limit_indices")
         limits[dim] = start + size
-        op.attributes["limit_indices"] = _integers(limits)
+        op.attributes["limit_indices"] = whole_numbers(limits)
     elif name == "dynamic_slice":
         sizes = integers(op, "slice_sizes")
         sizes[dim] = size
-        op.attributes["slice_sizes"] = _integers(sizes)
+        op.attributes["slice_sizes"] = whole_numbers(sizes)
     elif name == "constant":
         number = str(op.attributes["value"]).partition("dense<")[2].partition(">")[0]
         op.attributes["value"] = ir.Attribute.parse(f"dense<{number}> : {kind}", context())
@@ -309,7 +312,3 @@ def _adapt(op: Op, dim: int, size: int, kind: Tensor) -> None:
 def integers(op: Op, name: str) -> list[int]:
     """The numbers of an attribute."""
     return [int(one) for one in ir.DenseI64ArrayAttr(op.attributes[name])]
-
-
-def _integers(numbers: Sequence[int]) -> Attribute:
-    return ir.DenseI64ArrayAttr.get(list(numbers), context())
