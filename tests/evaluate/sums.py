@@ -46,3 +46,18 @@ class Differences(Exact):
 class Wrong(Exact):
     def reference(self, case):
         return case.x[:, 1:].sum(1, dtype=np.float64).astype(np.float32)
+
+
+class Added(KernelWorkload):
+    """Threads add to few places in whatever order they come."""
+
+    source = "added.cu"
+
+    def case(self, rng, size):
+        n = {"search": 4_000, "held-out": 5_000, "large": 20_000}[size]
+        return Case(x=(10 ** rng.uniform(-3, 2, n)).astype(np.float32))
+
+    def run(self, gpu, case):
+        out = gpu.zeros(8)
+        gpu.launch("added", -(-case.x.size // 128), 128, gpu.array(case.x), out, case.x.size, 8)
+        return out.get()

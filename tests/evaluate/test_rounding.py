@@ -38,3 +38,14 @@ def test_the_reference_is_nothing_that_a_variant_is_excused_by():
     with Pool(sums.Exact(), device="sim") as evaluator:
         narrow = evaluator.prepare("search").rounding
     assert np.log10(wide / narrow) < 1
+
+
+def test_what_another_order_of_threads_gives_is_rounding():
+    workload = sums.Added()
+    with Pool(workload, device="sim") as evaluator:
+        rounding = evaluator.prepare("search").rounding
+    for case in workload.cases("search"):
+        x = case.x.reshape(-1, 8)
+        one, other = (np.cumsum(rows, 0, dtype=np.float32)[-1] for rows in (x, x[::-1]))
+        apart = np.abs(one - other) / np.abs(one)
+        assert 0 < 4 * apart.max() <= rounding

@@ -201,12 +201,13 @@ class BaselineRun:
                 runner=self._runner,
             )
             first = meter(problem, plain, rerounded, rounds=True)
-        if references is None:
-            return first
-        # What its reference has otherwise is rounding as well, if it is of that size.
-        others = [[*runs, one.arrays] for runs, one in zip(rerounded, references, strict=True)]
-        near = all(first.is_near(case, runs[-1], plain[case]) for case, runs in enumerate(others))
-        return either(first, meter(problem, plain, others, rounds=True)) if near else first
+        # What it gives in another order of its threads, and what its reference has otherwise, is rounding
+        # as well, if it is of that size.
+        orders = [found.others(case) for case in range(len(plain))]
+        wanted = [[one.arrays] for one in references or []] or [[] for _ in plain]
+        for others in (orders, wanted):
+            first = _widened(problem, first, plain, rerounded, others)
+        return first
 
     def _meter_of_large(self, plain: list[dict[str, Array]]) -> Meter:
         """How the outputs of a large case are compared: as those of the search cases."""
@@ -331,6 +332,21 @@ class BaselineRun:
             f"{self._problem.workload.name}: {what} on case {case}"
             f" ({fault.verdict}: {fault.detail}){remedy}"
         ) from failure
+
+
+def _widened(
+    problem: Problem,
+    known: Meter,
+    plain: list[dict[str, Array]],
+    rerounded: rounding.Rerounded,
+    others: rounding.Rerounded,
+) -> Meter:
+    """A meter that calls rounding what other runs have otherwise, by case, if all of it is of that size."""
+    pairs = [(case, got) for case, runs in enumerate(others) for got in runs]
+    if not pairs or not all(known.is_near(case, got, plain[case]) for case, got in pairs):
+        return known
+    together = [[*some, *more] for some, more in zip(rerounded, others, strict=True)]
+    return either(known, meter(problem, plain, together, rounds=True))
 
 
 def _difference(case: int, got: Outputs, want: Outputs, meter: Meter) -> str:

@@ -20,7 +20,7 @@ from gevolve.evaluate.worker import judge
 from gevolve.evaluate.worker.meter import Meter
 from gevolve.evaluate.worker.outputs import Outputs
 from gevolve.system import linux
-from gevolve.workload.base import Split
+from gevolve.workload.base import Array, Split
 from gevolve.workload.error import AGREES, rough_error
 
 REPORTED: tuple[Split, ...] = ("held-out", "fresh")
@@ -42,6 +42,8 @@ class Check:
     """Whether the unedited program's outputs are the same as in a plain run, bit for bit."""
     hazards: tuple[Hazard, ...]
     limits: Limits
+    other: Mapping[str, Array] | None = None
+    """The unedited program's outputs in it, if they are not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,11 @@ class Checks:
     def by_name(self) -> Mapping[str, Check]:
         """Those of the smallest case."""
         return self.cases[0] if self.cases else {}
+
+    def others(self, case: int) -> list[Mapping[str, Array]]:
+        """What the unedited program gives on a case with its threads in other orders, where that differs."""
+        checks = self.cases[case] if case < len(self.cases) else {}
+        return [check.other for check in checks.values() if check.other is not None]
 
     def runs(self, case: int, *, first: bool) -> list[CaseRun]:
         """The runs that a variant has to make on a case: those that all have to make, or the others."""
@@ -224,7 +231,8 @@ def _learn(problem: Problem, child: Child, run: CaseRun, plain: Outputs, usage: 
         _check_close(_rough_difference(problem, got, plain), run.check)
     usual = Limits.like(usage)
     fuel = max(usual.fuel, Limits.like(ran.usage).fuel)
-    return Check(run.check, exact, ran.usage.hazards, replace(usual, fuel=fuel))
+    other = None if exact else got.arrays
+    return Check(run.check, exact, ran.usage.hazards, replace(usual, fuel=fuel), other)
 
 
 def _check_close(error: float | None, where: str) -> None:
