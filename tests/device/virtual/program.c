@@ -5,8 +5,11 @@ typedef unsigned long size;
 typedef void *handle;
 int cuInit(unsigned), cuDeviceGet(int *, int), cuDeviceGetCount(int *), cuDeviceGetAttribute(int *, int, int);
 int cuCtxCreate_v2(handle *, unsigned, int), cuCtxSynchronize(void), cuCtxGetCurrent(handle *), cuCtxDestroy_v2(handle);
-int cuCtxSetCurrent(handle);
+int cuCtxSetCurrent(handle), cuCtxPushCurrent_v2(handle), cuCtxPopCurrent_v2(handle *);
+int cuDevicePrimaryCtxRetain(handle *, int), cuDevicePrimaryCtxRelease_v2(int), cuDevicePrimaryCtxReset_v2(int);
+int cuDevicePrimaryCtxGetState(int, unsigned *, int *);
 int cuModuleLoad(handle *, const char *), cuModuleLoadData(handle *, const void *), cuModuleUnload(handle);
+int cuModuleLoadDataEx(handle *, const void *, unsigned, int *, void **);
 int cuModuleGetFunction(handle *, handle, const char *), cuModuleGetGlobal_v2(ptr *, size *, handle, const char *);
 int cuMemAlloc_v2(ptr *, size), cuMemFree_v2(ptr), cuMemAllocManaged(ptr *, size, unsigned);
 int cuMemHostAlloc(void **, size, unsigned), cuMemFreeHost(void *), cuMemHostRegister_v2(void *, size, unsigned);
@@ -33,7 +36,7 @@ void free(void *);
 
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, INVALID_DEVICE = 101, INVALID_IMAGE = 200,
        INVALID_CONTEXT = 201, INVALID_PTX = 218, FILE_NOT_FOUND = 301, INVALID_HANDLE = 400, NOT_FOUND = 500,
-       ILLEGAL_ADDRESS = 700, OUT_OF_RESOURCES = 701, MISALIGNED_ADDRESS = 716, ALREADY_REGISTERED = 712,
+       ILLEGAL_ADDRESS = 700, CONTEXT_IS_DESTROYED = 709, OUT_OF_RESOURCES = 701, MISALIGNED_ADDRESS = 716, ALREADY_REGISTERED = 712,
        NOT_REGISTERED = 713, NOT_SUPPORTED = 801, CAPTURE_UNSUPPORTED = 900, CAPTURE_INVALIDATED = 901,
        UPDATE_FAILURE = 910 };
 
@@ -325,6 +328,42 @@ static void faults(const char *ptx, const char *name, long at, int code) {
   OK(cuCtxDestroy_v2(context));
 }
 
+/* The primary context is one for ever, and used by several at once; what is freed needs no current one. */
+static void primary(const char *ptx) {
+  handle context, again, module, popped;
+  unsigned flags;
+  int active;
+  ptr a, b;
+  OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
+  IS(active, 0);
+  OK(cuDevicePrimaryCtxRetain(&context, 0));
+  OK(cuDevicePrimaryCtxRetain(&again, 0));
+  IS(again == context, 1);
+  OK(cuCtxPushCurrent_v2(context));
+  OK(cuMemAlloc_v2(&a, 64));
+  OK(cuModuleLoad(&module, ptx));
+  OK(cuCtxPopCurrent_v2(&popped));
+  IS(popped == context, 1);
+  IS(cuMemAlloc_v2(&b, 64), INVALID_CONTEXT);
+  OK(cuMemFree_v2(a));
+  OK(cuModuleUnload(module));
+  OK(cuDevicePrimaryCtxRelease_v2(0));
+  OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
+  IS(active, 1);
+  OK(cuDevicePrimaryCtxRelease_v2(0));
+  IS(cuDevicePrimaryCtxRelease_v2(0), INVALID_CONTEXT);
+  OK(cuCtxPushCurrent_v2(context));
+  IS(cuMemAlloc_v2(&a, 64), CONTEXT_IS_DESTROYED);
+  OK(cuDevicePrimaryCtxRetain(&again, 0));
+  IS(again == context, 1);
+  OK(cuMemAlloc_v2(&a, 64));
+  OK(cuMemFree_v2(a));
+  OK(cuDevicePrimaryCtxReset_v2(0));
+  IS(cuMemAlloc_v2(&a, 64), CONTEXT_IS_DESTROYED);
+  OK(cuDevicePrimaryCtxRelease_v2(0));
+  OK(cuCtxPopCurrent_v2(&popped));
+}
+
 int program(const char *ptx) {
   handle context, module;
   int count;
@@ -334,6 +373,7 @@ int program(const char *ptx) {
   IS(count, 1);
   ptr a;
   IS(cuMemAlloc_v2(&a, 64), INVALID_CONTEXT);
+  primary(ptx);
   OK(cuCtxCreate_v2(&context, 0, 0));
   OK(cuModuleLoad(&module, ptx));
   right(module);

@@ -57,6 +57,13 @@ def test_a_program_in_c_gets_what_the_driver_documents(ran):
     assert done.stdout.strip() == "[]", "lines of program.c, and what came instead"
 
 
+def test_a_limit_on_registers_is_heeded(tmp_path):
+    """A kernel of many sums side by side, compiled by the driver and by its linker."""
+    done, _ = on_gpu(tmp_path, sys.executable, HERE / "registers.py")
+    free, loaded, linked = map(int, done.stdout.split())
+    assert max(loaded, linked) <= 24 < free
+
+
 def test_its_launches_have_a_time(ran):
     _, (session,) = ran
     assert session.gpu == "NVIDIA A100"

@@ -46,6 +46,12 @@ def test_what_is_not_needed_need_not_be_unpacked(monkeypatch):
     assert told.value.code is Code.NOT_SUPPORTED
 
 
+@pytest.mark.parametrize("version", ["1.4", "3.0", "6.0"])
+def test_ptx_of_any_age_is_compiled(version):
+    text = f".version {version}\n.target sm_20\n.address_size 64\n.entry none() {{ ret; }}\n"
+    assert [*open_image(text.encode(), "sm_80").kernels] == ["none"]
+
+
 def test_damage_is_told():
     pytest.importorskip("zstandard")
     image = bytearray((FAT / "size.fatbin").read_bytes())

@@ -39,8 +39,8 @@ class Call(NamedTuple):
     kinds: tuple[tuple[str, bool], ...]
     """The kind of each argument, and whether it may be left out."""
     handler: Handler
-    context: bool
-    """Whether it needs a current context."""
+    context: bool | None
+    """Whether it needs a current context; None if any that there is must be sound."""
     started: bool
     """Whether it needs `cuInit`."""
 
@@ -49,7 +49,7 @@ CALLS: dict[str, Call] = {}
 
 
 def call(
-    name: str, kinds: str = "", *, context: bool = True, started: bool = True
+    name: str, kinds: str = "", *, context: bool | None = True, started: bool = True
 ) -> Callable[[F], F]:
     """Add a function to the table. Its results go where the program says."""
     parsed = tuple(

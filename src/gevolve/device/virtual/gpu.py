@@ -123,7 +123,7 @@ class VirtualGpu:
         if not self.stack:
             raise Fault(Code.INVALID_CONTEXT)
         current = self.stack[-1]
-        if current.handle not in self._things:
+        if not current.active:
             raise Fault(Code.CONTEXT_IS_DESTROYED)
         if current.broken:
             raise Fault(current.broken)
@@ -131,6 +131,7 @@ class VirtualGpu:
 
     def forget(self, context: Context) -> None:
         """Destroy a context."""
+        context.active = False
         self.remove(context)
         if self.stack and self.stack[-1] is context:
             self.stack.pop()

@@ -17,6 +17,9 @@ _HEADER = struct.Struct("<IHHQ")
 _ENTRY = struct.Struct("<HHIQIIIIII")
 _PTX, _CUBIN = 1, 2
 _LZ4, _ZSTD = 0x2000, 0x8000
+_VERSION = re.compile(r"^(\s*\.version\s+)(\d+)\.(\d+)", re.MULTILINE)
+_OLDEST = (3, 1)
+"""The oldest version of PTX that can be assembled for linking; a driver takes all before as well."""
 _TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)", re.MULTILINE)
 
 
@@ -82,17 +85,20 @@ class RejectedError(Exception):
         self.code = code
 
 
-def open_image(image: bytes, arch: str) -> MachineProgram:
-    """The program in an image, for one architecture; raises `RejectedError`."""
+def open_image(image: bytes, arch: str, *, registers: int = 0) -> MachineProgram:
+    """The program in an image, for one architecture; raises `RejectedError`.
+
+    A limit on registers counts where machine code is yet to be made.
+    """
     if image.startswith(_FAT):
-        return _open_fat(image, arch)
+        return _open_fat(image, arch, registers)
     if image.startswith(_ELF):
         return _open_cubin(image, arch)
-    return _open_ptx(image, arch)
+    return _open_ptx(image, arch, registers)
 
 
-def _open_ptx(image: bytes, arch: str) -> MachineProgram:
-    text = image.rstrip(b"\0").decode(errors="replace")
+def _open_ptx(image: bytes, arch: str, registers: int) -> MachineProgram:
+    text = _VERSION.sub(_newer, image.rstrip(b"\0").decode(errors="replace"))
     if ".version" not in text:
         raise RejectedError(Code.INVALID_IMAGE, "this is no PTX, no cubin and no fat binary")
     if _target(text) > _number(arch):
@@ -100,7 +106,7 @@ def _open_ptx(image: bytes, arch: str) -> MachineProgram:
             Code.INVALID_PTX, f"error : the PTX is for sm_{_target(text)}, newer than {arch}"
         )
     try:
-        return load_ptx(text.encode(), arch)
+        return load_ptx(text.encode(), arch, registers=registers)
     except CompileError as error:
         version = "Unsupported .version" in str(error)
         code = Code.UNSUPPORTED_PTX_VERSION if version else Code.INVALID_PTX
@@ -123,15 +129,16 @@ def _open_cubin(image: bytes, arch: str) -> MachineProgram:
         raise RejectedError(Code.INVALID_IMAGE, "error : the cubin is damaged") from error
 
 
-def _open_fat(image: bytes, arch: str) -> MachineProgram:
+def _open_fat(image: bytes, arch: str, registers: int) -> MachineProgram:
     """The newest machine code that fits, else the newest PTX that is not too new."""
     ours = _number(arch)
     entries = [one for one in _entries(image) if one.sm <= ours]
     fits = [one for one in entries if one.kind == _CUBIN and one.sm // 10 == ours // 10]
     texts = [one for one in entries if one.kind == _PTX]
-    for group, opened in ((fits, _open_cubin), (texts, _open_ptx)):
-        if group:
-            return opened(max(group, key=lambda one: one.sm).unpacked(), arch)
+    if fits:
+        return _open_cubin(max(fits, key=lambda one: one.sm).unpacked(), arch)
+    if texts:
+        return _open_ptx(max(texts, key=lambda one: one.sm).unpacked(), arch, registers)
     raise RejectedError(Code.NO_BINARY_FOR_GPU, f"error : the fat binary has no code for {arch}")
 
 
@@ -175,6 +182,11 @@ def _length(data: bytes, at: int, first: int) -> tuple[int, int]:
         if data[at - 1] != 255:
             break
     return length, at
+
+
+def _newer(version: re.Match[str]) -> str:
+    old = (int(version[2]), int(version[3])) < _OLDEST
+    return f"{version[1]}{_OLDEST[0]}.{_OLDEST[1]}" if old else version[0]
 
 
 def _target(text: str) -> int:

@@ -27,6 +27,8 @@ class Thing:
 class Context(Thing):
     flags: int = 0
     primary: bool = False
+    active: bool = True
+    """The primary context of a device is there for ever, and comes and goes."""
     broken: Code | None = None
     """What a kernel did that ended the context: every later call says so."""
     limits: dict[int, int] = field(default_factory=dict[int, int])
@@ -117,13 +119,24 @@ class Pool(Thing):
     attributes: dict[int, int] = field(default_factory=dict[int, int])
 
 
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a program asks of the compiler."""
+
+    log: int = 0
+    """Where errors are written."""
+    room: int = 0
+    """How many bytes are there for them."""
+    registers: int = 0
+    """The most that a thread may have; 0 for no limit."""
+
+
 @dataclass(slots=True, eq=False)
 class Linker(Thing):
     """Pieces of code that become one cubin."""
 
     pieces: list[tuple[int, bytes]] = field(default_factory=list[tuple[int, bytes]])
-    log: tuple[int, int] = (0, 0)
-    """Where errors are written, and how much room is there."""
+    options: Options = field(default_factory=Options)
     made: int = 0
     """Where the program finds the cubin."""
 

@@ -55,7 +55,7 @@ def _answer(gpu: VirtualGpu, request: Request, missing: dict[str, None]) -> Code
     try:
         if one.started and not gpu.started:
             return Code.NOT_INITIALIZED
-        if one.context:
+        if one.context or (one.context is None and gpu.stack):
             _ = gpu.context
         perform(gpu, one, request.arguments)
     except Fault as fault:

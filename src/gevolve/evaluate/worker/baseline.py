@@ -203,11 +203,12 @@ class BaselineRun:
             first = meter(problem, plain, rerounded, rounds=True)
         # What it gives in another order of its threads, and what its reference has otherwise, is rounding
         # as well, if it is of that size.
-        orders = [found.others(case) for case in range(len(plain))]
-        wanted = [[one.arrays] for one in references or []] or [[] for _ in plain]
-        for others in (orders, wanted):
-            first = _widened(problem, first, plain, rerounded, others)
-        return first
+        orders: rounding.Rerounded = [found.others(case) for case in range(len(plain))]
+        first = _widened(problem, first, plain, rerounded, orders)
+        if references is None:
+            return first
+        wanted: rounding.Rerounded = [[one.arrays] for one in references]
+        return _widened(problem, first, plain, rerounded, wanted)
 
     def _meter_of_large(self, plain: list[dict[str, Array]]) -> Meter:
         """How the outputs of a large case are compared: as those of the search cases."""

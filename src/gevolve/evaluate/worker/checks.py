@@ -93,8 +93,8 @@ class Checks:
 
     def others(self, case: int) -> list[Mapping[str, Array]]:
         """What the unedited program gives on a case with its threads in other orders, where that differs."""
-        checks = self.cases[case] if case < len(self.cases) else {}
-        return [check.other for check in checks.values() if check.other is not None]
+        checks = [check for one in self.cases[case : case + 1] for check in one.values()]
+        return [check.other for check in checks if check.other is not None]
 
     def runs(self, case: int, *, first: bool) -> list[CaseRun]:
         """The runs that a variant has to make on a case: those that all have to make, or the others."""

@@ -186,7 +186,8 @@ class Split(ProductEdit):
             raise Skipped(f"the {size} terms of {self.target} are not split into {self.parts}")
         before = draft.after(product)
         batches, summed_over = product_dims(op)
-        operands, numbers = [], []
+        operands: list[Value] = []
+        numbers: list[tuple[list[int], list[int]]] = []
         for value, dim, batch, over in zip(op.operands, pair, batches, summed_over, strict=True):
             kind = _kind(value)
             shape = (*kind.shape[:dim], self.parts, size // self.parts, *kind.shape[dim + 1 :])

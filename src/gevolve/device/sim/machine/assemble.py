@@ -33,8 +33,10 @@ _TOO_WIDE = re.compile(r"with max regcount of (\d+) calls function")
 _NOISE = ("Ptx assembly aborted", "PTX compilation failed")
 
 
-def assemble(ptx: str, arch: str) -> bytes:
+def assemble(ptx: str, arch: str, *, registers: int = 0) -> bytes:
     """The cubin of PTX for one architecture, with line numbers; the same for the same PTX.
+
+    A thread may have so many `registers`, if that is not 0.
 
     `CompileError` if the assembler rejects the PTX, `DeviceError` if none knows `arch`.
     """
@@ -42,7 +44,7 @@ def assemble(ptx: str, arch: str) -> bytes:
     if not found:
         raise DeviceError(f"{arch!r} is no architecture of a GPU; give one such as sm_80")
     # nvJitLink ends the process on some PTX without lines if it is asked for lines.
-    extra = (_LINES,) if _LOC.search(ptx) else ()
+    extra = (*((_LINES,) if _LOC.search(ptx) else ()), *_at_most(registers))
     if int(found[1]) < _OLDEST:
         return ptxas.assemble(ptx, arch, options=extra).cubin
     data = ptx.encode() + b"\n"  # it ends the process on some PTX whose last line has no end
@@ -56,9 +58,13 @@ def assemble(ptx: str, arch: str) -> bytes:
         return _linked([(_PTX, data)], arch, (_WHOLE, f"-maxrregcount={narrow[1]}", *extra))
 
 
-def link(inputs: Sequence[tuple[int, bytes]], arch: str) -> bytes:
+def link(inputs: Sequence[tuple[int, bytes]], arch: str, *, registers: int = 0) -> bytes:
     """The cubin of several pieces, each with the number of its kind (`nvJitLinkInputType`)."""
-    return _linked(inputs, arch, ())
+    return _linked(inputs, arch, _at_most(registers))
+
+
+def _at_most(registers: int) -> tuple[str, ...]:
+    return (f"-maxrregcount={registers}",) if registers else ()
 
 
 def _linked(inputs: Sequence[tuple[int, bytes]], arch: str, extra: Sequence[str]) -> bytes:

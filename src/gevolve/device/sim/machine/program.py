@@ -128,18 +128,21 @@ class MachineProgram:
 
 
 @lru_cache(maxsize=8)
-def load_ptx(ptx: bytes, arch: str) -> MachineProgram:
-    """Assemble PTX, decode and translate it; raises `UnsupportedError` for what cannot be run."""
+def load_ptx(ptx: bytes, arch: str, *, registers: int = 0) -> MachineProgram:
+    """Assemble PTX, with a limit on registers if any, decode and translate it.
+
+    Raises `UnsupportedError` for what cannot be run.
+    """
     text = ptx.decode()
-    parts = [_part(part, arch) for part in parts_of(text)]
+    parts = [_part(part, arch, registers) for part in parts_of(text)]
     if any(_variables(part) != _variables(parts[0]) for part in parts):
-        parts = [_part(text, arch)]
+        parts = [_part(text, arch, registers)]
     return _joined(parts)
 
 
 @lru_cache(maxsize=128)
-def _part(text: str, arch: str) -> Part:
-    return read_part(assemble(text, arch), parameter_types(text))
+def _part(text: str, arch: str, registers: int) -> Part:
+    return read_part(assemble(text, arch, registers=registers), parameter_types(text))
 
 
 def load(data: bytes, types: Mapping[str, tuple[str, ...]] | None = None) -> MachineProgram:

@@ -7,10 +7,10 @@ from gevolve.device.sim.timing import occupancy
 from gevolve.device.virtual.attributes import capability
 from gevolve.device.virtual.calls import call
 from gevolve.device.virtual.codes import Code, Fault
-from gevolve.device.virtual.functions.link import log_of
+from gevolve.device.virtual.functions.link import options_of, tell
 from gevolve.device.virtual.gpu import VirtualGpu
 from gevolve.device.virtual.image import RejectedError, open_image, read_image
-from gevolve.device.virtual.objects import Function, Module
+from gevolve.device.virtual.objects import Function, Module, Options
 
 _WARP = 32
 _DYNAMIC, _CARVEOUT = 8, 9
@@ -28,8 +28,8 @@ def load_fat(gpu: VirtualGpu, image: int) -> Module:
 
 @call("cuModuleLoadDataEx", "Haiaa")
 def load_with(gpu: VirtualGpu, image: int, count: int, options: int, values: int) -> Module:
-    log = log_of(gpu, count, options, values)
-    return _load(gpu, read_image(gpu.program, image), *log)
+    wanted = options_of(gpu, count, options, values)
+    return _load(gpu, read_image(gpu.program, image), wanted)
 
 
 @call("cuModuleLoad", "Ht")
@@ -45,8 +45,8 @@ def load_file(gpu: VirtualGpu, path: str) -> Module:
 def load_library(
     gpu: VirtualGpu, image: int, options: int, values: int, count: int, *_: int
 ) -> Module:
-    log = log_of(gpu, count, options, values)
-    return _load(gpu, read_image(gpu.program, image), *log)
+    wanted = options_of(gpu, count, options, values)
+    return _load(gpu, read_image(gpu.program, image), wanted)
 
 
 @call("cuLibraryLoadFromFile", "Ht", context=False)
@@ -54,18 +54,17 @@ def load_library_file(gpu: VirtualGpu, path: str) -> Module:
     return load_file(gpu, path)
 
 
-def _load(gpu: VirtualGpu, image: bytes, log: int = 0, room: int = 0) -> Module:
+def _load(gpu: VirtualGpu, image: bytes, options: Options = Options()) -> Module:  # noqa: B008
     assert gpu.table.machine is not None
     try:
-        return gpu.load(open_image(image, gpu.table.machine.arch))
+        return gpu.load(open_image(image, gpu.table.machine.arch, registers=options.registers))
     except RejectedError as error:
-        if log and room:
-            gpu.program.write(log, str(error).encode()[: room - 1] + b"\0")
+        tell(gpu, options, error)
         gpu.say(f"a module was refused: {error}")
         raise Fault(error.code) from error
 
 
-@call("cuModuleUnload", "m")
+@call("cuModuleUnload", "m", context=None)
 @call("cuLibraryUnload", "m", context=False)
 def unload(gpu: VirtualGpu, module: Module) -> None:
     gpu.unload(module)

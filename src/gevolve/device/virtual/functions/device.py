@@ -142,6 +142,7 @@ def set_pool(gpu: VirtualGpu, _: int, chosen: Pool) -> None:
 def retain(gpu: VirtualGpu, _: int) -> Context:
     if gpu.primary is None:
         gpu.primary = gpu.add(Context(primary=True))
+    gpu.primary.active = True
     gpu.retained += 1
     return gpu.primary
 
@@ -158,13 +159,14 @@ def release(gpu: VirtualGpu, _: int) -> None:
 @call("cuDevicePrimaryCtxReset", "d", context=False)
 def reset(gpu: VirtualGpu, _: int) -> None:
     if gpu.primary is not None:
-        gpu.remove(gpu.primary)
-        gpu.primary, gpu.retained = None, 0
+        gpu.primary.active, gpu.primary.broken = False, None
+        gpu.primary.limits.clear()
 
 
 @call("cuDevicePrimaryCtxGetState", "dII", context=False)
 def state(gpu: VirtualGpu, _: int) -> tuple[int, int]:
-    return (gpu.primary.flags if gpu.primary else 0), int(gpu.primary is not None)
+    one = gpu.primary or Context(active=False)
+    return one.flags, int(one.active)
 
 
 @call("cuDevicePrimaryCtxSetFlags", "di", context=False)

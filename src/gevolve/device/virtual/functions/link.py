@@ -7,31 +7,38 @@ from gevolve.device.sim.memory import view
 from gevolve.device.virtual.calls import call
 from gevolve.device.virtual.codes import Code, Fault
 from gevolve.device.virtual.gpu import VirtualGpu
-from gevolve.device.virtual.objects import Linker
+from gevolve.device.virtual.objects import Linker, Options
 from gevolve.errors import CompileError
 
-_LOG, _LOG_SIZE = 5, 6
-"""Options of the compiler: where errors are written, and how much room is there."""
+_REGISTERS, _LOG, _LOG_SIZE = 0, 5, 6
+"""Options of the compiler: the most registers, where errors are written, and how much room is there."""
 _KINDS = {0: 1, 1: 2, 2: 4, 3: 5, 4: 6}
 """Kinds of pieces, as NVIDIA's linker numbers them: cubin, PTX, fat binary, object, library."""
 _PTX = 1
 
 
-def log_of(gpu: VirtualGpu, count: int, options: int, values: int) -> tuple[int, int]:
-    """Where a compiler's errors go, and how much room is there; no other option has an effect."""
+def options_of(gpu: VirtualGpu, count: int, options: int, values: int) -> Options:
+    """What a compiler is asked for; options that are not known here have no effect."""
     if not count:
-        return 0, 0
+        return Options()
     if not options or not values:
         raise Fault(Code.INVALID_VALUE)
     keys = struct.unpack(f"<{count}i", gpu.program.read(options, 4 * count))
     words = struct.unpack(f"<{count}Q", gpu.program.read(values, 8 * count))
     given = dict(zip(keys, words, strict=True))
-    return given.get(_LOG, 0), given.get(_LOG_SIZE, 0) & 0xFFFFFFFF
+    room, registers = (given.get(key, 0) & 0xFFFFFFFF for key in (_LOG_SIZE, _REGISTERS))
+    return Options(given.get(_LOG, 0), room, registers)
+
+
+def tell(gpu: VirtualGpu, options: Options, error: Exception) -> None:
+    """Write an error where the program wants to have it."""
+    if options.log and options.room:
+        gpu.program.write(options.log, str(error).encode()[: options.room - 1] + b"\0")
 
 
 @call("cuLinkCreate", "iaaH")
 def create(gpu: VirtualGpu, count: int, options: int, values: int) -> Linker:
-    return gpu.add(Linker(log=log_of(gpu, count, options, values)))
+    return gpu.add(Linker(options=options_of(gpu, count, options, values)))
 
 
 @call("cuLinkAddData", "lian")
@@ -61,11 +68,11 @@ def _add(linker: Linker, kind: int, data: bytes) -> None:
 def complete(gpu: VirtualGpu, linker: Linker) -> tuple[int, int]:
     assert gpu.table.machine is not None
     try:
-        made = link_pieces(linker.pieces, gpu.table.machine.arch)
+        made = link_pieces(
+            linker.pieces, gpu.table.machine.arch, registers=linker.options.registers
+        )
     except CompileError as error:
-        address, room = linker.log
-        if address and room:
-            gpu.program.write(address, f"error : {error}".encode()[: room - 1] + b"\0")
+        tell(gpu, linker.options, CompileError(f"error : {error}"))
         raise Fault(Code.INVALID_PTX) from error
     held = gpu.memory.allocate(len(made), "host", gpu.program)
     view(held.address, held.size)[:] = bytearray(made)

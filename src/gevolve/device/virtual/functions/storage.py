@@ -57,13 +57,13 @@ def allocate_host_1(gpu: VirtualGpu, size: int) -> int:
     return _allocate(gpu, size, "host")
 
 
-@call("cuMemFree", "p")
+@call("cuMemFree", "p", context=None)
 def free(gpu: VirtualGpu, address: int) -> None:
     if address:
         _free(gpu, gpu.memory.allocations.get(address), "device", "managed")
 
 
-@call("cuMemFreeHost", "a")
+@call("cuMemFreeHost", "a", context=None)
 def free_host(gpu: VirtualGpu, address: int) -> None:
     _free(gpu, gpu.memory.by_host(address), "host")
 
@@ -73,7 +73,7 @@ def register(gpu: VirtualGpu, address: int, size: int, _: int) -> None:
     gpu.memory.register(address, size, gpu.program)
 
 
-@call("cuMemHostUnregister", "a")
+@call("cuMemHostUnregister", "a", context=None)
 def unregister(gpu: VirtualGpu, address: int) -> None:
     one = gpu.memory.by_host(address)
     if one is None or one.kind != "registered":

@@ -35,7 +35,7 @@ def create_with_priority(gpu: VirtualGpu, flags: int, priority: int) -> Stream:
     return made
 
 
-@call("cuStreamDestroy", "s")
+@call("cuStreamDestroy", "s", context=None)
 def destroy(gpu: VirtualGpu, stream: Stream) -> None:
     if stream.handle <= 2:
         raise Fault(Code.INVALID_HANDLE)
@@ -167,7 +167,7 @@ def create_event(gpu: VirtualGpu, flags: int) -> Event:
     return gpu.add(Event(flags=flags))
 
 
-@call("cuEventDestroy", "e")
+@call("cuEventDestroy", "e", context=None)
 def destroy_event(gpu: VirtualGpu, event: Event) -> None:
     gpu.remove(event)
 
