@@ -31,6 +31,9 @@ _MAX_THREADS, _REQNTID = 0x05, 0x10
 _FRAME_SIZE, _MIN_STACK_SIZE, _REGCOUNT = 0x11, 0x12, 0x2F
 _NUM_BARRIERS = 0x4C
 
+UNBOUNDED = 1 << 24
+"""No kernel needs so much local memory; the compiler says more where functions recurse."""
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -64,7 +67,7 @@ class Kernel(Function):
     shared: int
     """Of one block; what a launch asks for comes on top."""
     local: int
-    """Of one thread, with the functions that it calls; 0 if these recurse."""
+    """Of one thread, with the functions that it calls; 0, or as much as `UNBOUNDED`, if these recurse."""
     parameters: tuple[Parameter, ...]
     parameter_base: int
     """Where they begin in constant bank 0."""
@@ -180,9 +183,9 @@ def read(data: bytes, places: Mapping[str, int] | None = None) -> Cubin:
 
 
 def variable_sections(data: bytes) -> list[tuple[str, int]]:
-    """The sections of a cubin that hold variables, with their sizes, by name."""
+    """The sections of a cubin that hold variables that outlive a block, with their sizes, by name."""
     file = elf.read(data)
-    named = {s.section for s in file.symbols if s.type == _VARIABLE and s.section}
+    named = {s.section for s in file.symbols if s.type == _VARIABLE and _counts(s.section)}
     return sorted((s.name, len(s.data or bytes(s.size))) for s in file.sections if s.name in named)
 
 
@@ -283,7 +286,7 @@ def _kernel(
         common.stack,
         common.calls,
         shared=shared,
-        local=sizes.get((_MIN_STACK_SIZE, name), common.stack),
+        local=_stack(common, file, sizes),
         parameters=tuple(sorted(map(_parameter, parameters), key=lambda p: p.offset)),
         parameter_base=base,
         parameter_size=size,
@@ -291,6 +294,15 @@ def _kernel(
         max_threads=x * y * z or None,
         constants=banks,
     )
+
+
+def _stack(kernel: Function, file: Elf, sizes: Mapping[tuple[int, str], int]) -> int:
+    """Bytes of a thread's stack. Where functions recurse the compiler counts the kernel's own alone."""
+    known = sizes.get((_MIN_STACK_SIZE, kernel.name), kernel.stack)
+    within = f".text.{kernel.name}"
+    called = (s.name for s in file.symbols if s.section == within and s.name != kernel.name)
+    least = kernel.stack + max((sizes.get((_FRAME_SIZE, name), 0) for name in called), default=0)
+    return known if known >= least else UNBOUNDED
 
 
 def _parameter(value: bytes) -> Parameter:

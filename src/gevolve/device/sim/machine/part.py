@@ -21,8 +21,6 @@ from gevolve.device.sim.translate.callgraph import RECURSIVE, align
 from gevolve.device.sim.translate.kernel import BlockInfo
 
 _STRONG, _RETURNS, _READ_ONLY = 1, 4, 8
-_UNBOUNDED = 1 << 24
-"""No kernel needs so much local memory; the compiler says more where functions recurse."""
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*\(([^)]*)\)")
 _PARAM = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)")
 
@@ -143,7 +141,7 @@ def _kernel(
         )
     limits = {"maxntid": (source.max_threads, 1, 1)} if source.max_threads else {}
     local = source.local
-    if code.indirect or local >= _UNBOUNDED or (source.stack and not local):
+    if code.indirect or local >= cubin.UNBOUNDED or (source.stack and not local):
         local = RECURSIVE
     return MachineKernel(
         source.name,

@@ -69,7 +69,9 @@ def complete(gpu: VirtualGpu, linker: Linker) -> tuple[int, int]:
     assert gpu.table.machine is not None
     try:
         made = link_pieces(
-            linker.pieces, gpu.table.machine.arch, registers=linker.options.registers
+            linker.pieces,
+            gpu.table.machine.arch,
+            registers=linker.options.registers,
         )
     except CompileError as error:
         tell(gpu, linker.options, CompileError(f"error : {error}"))

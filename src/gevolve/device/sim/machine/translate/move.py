@@ -94,6 +94,8 @@ def _special(e: Emitter, name: str) -> str:
             return e.op(f"trunc i64 {e.lane} to i32")
         case "SRZ" | "CgaCtaId":  # every block is a cluster of its own
             return "0"
+        case "LMEMHIOFF":  # where a stack ends at the latest, which code for debuggers looks at
+            return "0"
         case "VIRTUALSMID" | "SMID":
             return _turned(e, e.of_launch(layout.CTAID, "i32"), str(SMS))
         case "SWINHI":
