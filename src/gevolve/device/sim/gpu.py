@@ -138,7 +138,7 @@ class SimGpu:
         if isinstance(found, MachineKernel):
             assert isinstance(self._program, MachineProgram)
             windows = self._memory.shared, self._memory.local_window
-            params = self._program.bank(found, params, blocks, threads, windows)
+            params = self._program.bank(found, params, blocks, threads, windows, shared)
         self._run(found, blocks, threads, params, total, shared)
 
     def _run(

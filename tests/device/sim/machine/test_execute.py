@@ -93,6 +93,16 @@ def test_lanes_part_and_meet_again(order):
     assert got.tolist() == [1000 * sums[t ^ 1] + t for t in range(32)]
 
 
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90"])
+def test_how_much_shared_memory_a_launch_asks_for_is_known(arch):
+    with closing(
+        Sim(arch=arch).open(ptx("mov.u32 %d, %dynamic_smem_size;").replace(b"sm_80", b"sm_75"))
+    ) as gpu:
+        b = gpu.zeros(32, np.int32)
+        gpu.launch("k", 1, 32, gpu.zeros(1), b, 0, shared=96)
+        assert set(b.get().tolist()) == {96}
+
+
 @pytest.mark.parametrize("order", ORDERS)
 def test_barriers_and_named_barriers(order):
     code = """mov.u64 %w1, s; add.u64 %w2, %w1, %w7; st.shared.u32 [%w2], %t; bar.sync 0;

@@ -44,6 +44,12 @@ BODIES = {
         while (v > 100) v = v * 3 / 4;
         found += __shfl_xor_sync(0xffffffff, v, 1 + (i & 15));
     }""",
+    "a barrier of a warp that most lanes pass by": """
+    if (t < 2) {
+        s[t] += n;
+        __syncwarp();
+        found = s[t ^ 1];
+    }""",
 }
 
 

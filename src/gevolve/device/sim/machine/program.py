@@ -28,7 +28,8 @@ from gevolve.device.sim.translate.callgraph import align
 
 _BANKS = 8
 _SHARED_WINDOW, _LOCAL_WINDOW, _STACK = 0x18, 0x20, 0x28
-"""Where in constant bank 0 kernels find these; the sizes of block and grid come first."""
+"""Where in constant bank 0 kernels find these, and behind the last one the size of dynamic shared memory; the
+sizes of block and grid come first."""
 
 
 @dataclass(slots=True)
@@ -111,13 +112,17 @@ class MachineProgram:
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         windows: tuple[int, int],
+        dynamic: int,
     ) -> bytes:
-        """Constant bank 0 of a launch. `windows` are where shared and local memory begin."""
+        """Constant bank 0 of a launch. `windows` are where shared and local memory begin.
+
+        `dynamic` is how much shared memory the launch asks for, in bytes.
+        """
         source = kernel.source
         size = max(source.parameter_base + max(source.parameter_size, len(params)), _STACK + 8)
         out = bytearray(max(size, len(source.constants.get(0, b""))))
         struct.pack_into("<6I", out, 0, *block, *grid)
-        struct.pack_into("<2QI", out, _SHARED_WINDOW, *windows, kernel.local)
+        struct.pack_into("<2Q2I", out, _SHARED_WINDOW, *windows, kernel.local, dynamic)
         out[source.parameter_base : source.parameter_base + len(params)] = params
         return bytes(out)
 

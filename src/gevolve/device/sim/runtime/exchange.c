@@ -146,9 +146,9 @@ static int complete_exchanges(struct warp *w) {
   return done;
 }
 
-/* Lanes spin, perhaps for one that waits at a convergence barrier for them: let all go on who wait there, and
- * nobody wait for those any more. A GPU does so when a lane yields. */
-static void stop_waiting(struct warp *w) {
+/* Lanes spin, or wait for good, perhaps for one that waits at a convergence barrier for them: let all go on who wait
+ * there, and nobody wait for those any more. A GPU does so when a lane yields. Returns whether anybody waited. */
+static int stop_waiting(struct warp *w) {
   uint32_t released = 0;
   for (uint32_t rest = w->exchanging; rest; rest &= rest - 1)
     if (w->launch->blocks[w->at[lowest(rest)]].kind == CONVERGE) released |= rest & -rest;
@@ -160,6 +160,7 @@ static void stop_waiting(struct warp *w) {
   w->ready |= released;
   w->group = 0;
   part(w, released);
+  return released != 0;
 }
 
 /* Barriers. A thread that has exited counts as arrived. */

@@ -271,6 +271,7 @@ static void run_waiting_block(struct launch *l, uint32_t threads, int n_warps) {
     if (!live) break;
     if (ready) continue;
     for (int id = 0; id < 16; id++) ready |= release(l, n_warps, id);
+    for (int i = 0; l->machine && !ready && i < n_warps; i++) ready = stop_waiting(&l->warps[i]);
     if (!ready) {
       l->stop = DEADLOCK;
       for (int i = 0; i < n_warps; i++) {
@@ -307,7 +308,7 @@ static void run_grid(struct launch *l) {
       struct warp *w = &l->warps[0];
       begin_warp(l, w, l->order == 2 ? n_warps - 1 - i : i, threads, 0);
       while (run_warp(l, w) && !l->stop)
-        if (!w->ready && !complete_exchanges(w)) {
+        if (!w->ready && !complete_exchanges(w) && !(l->machine && stop_waiting(w))) {
           l->stop = DEADLOCK;
           l->bad_block = w->at[lowest(w->exchanging | 1u << 31)];
         }
