@@ -64,6 +64,15 @@ def test_a_limit_on_registers_is_heeded(tmp_path):
     assert max(loaded, linked) <= 24 < free
 
 
+def test_kernels_print_where_the_program_does(tmp_path):
+    ptx = HERE.parent / "sim/ptx/programs.ptx"
+    done, _ = on_gpu(tmp_path, sys.executable, HERE / "prints.py", ptx)
+    assert done.stdout == "hello 0 0.000000\nhello 1 1.000000\n"
+    said = [line for line in done.stderr.splitlines() if "Assertion" in line]
+    (failed,) = said
+    assert "block: [0,0,0], thread: [5,0,0] Assertion `i < 5` failed." in failed
+
+
 def test_its_launches_have_a_time(ran):
     _, (session,) = ran
     assert session.gpu == "NVIDIA A100"

@@ -1,7 +1,7 @@
 """The simulated GPU that a workload's host code sees: buffers, symbols, launches, what they used."""
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from gevolve.device.sim.machine.part import MachineKernel
 from gevolve.device.sim.machine.program import MachineProgram
 from gevolve.device.sim.memory import POISON
 from gevolve.device.sim.program import Program
+from gevolve.device.sim.said import ROOM, pieces
 from gevolve.device.sim.timing.clock import Clock, Timing
 from gevolve.device.sim.translate import Kernel
 from gevolve.device.sim.translate.callgraph import align
@@ -62,7 +63,11 @@ class SimGpu:
         most_shared: int = arguments.MAX_SHARED,
         memory: Memory | None = None,
         choice: Mapping[str, int] | None = None,
+        hear: Callable[[int, bytes], None] | None = None,
     ) -> None:
+        """`hear` gets what kernels print, and what their assertions say, with the number of a stream."""
+        self._hear = hear
+        self._said = np.empty(ROOM if hear else 0, np.uint8)
         self._choice = choice or {}
         self._most_shared = most_shared
         self._program = program
@@ -138,7 +143,8 @@ class SimGpu:
         if isinstance(found, MachineKernel):
             assert isinstance(self._program, MachineProgram)
             windows = self._memory.shared, self._memory.local_window
-            params = self._program.bank(found, params, blocks, threads, windows, shared)
+            base = self._memory.globals
+            params = self._program.bank(found, params, blocks, threads, windows, shared, base)
         self._run(found, blocks, threads, params, total, shared)
 
     def _run(
@@ -211,6 +217,8 @@ class SimGpu:
             shadowed=store.shadowed,
             record=trace.address if trace else 0,
             hazards=self._watch.address if self._watch else 0,
+            said=self._said.ctypes.data if self._hear else 0,
+            said_room=self._said.size,
         )
         if isinstance(kernel, MachineKernel):
             assert isinstance(self._program, MachineProgram)
@@ -218,6 +226,9 @@ class SimGpu:
             launch.banks = (ctypes.c_uint64 * 8)(*banks)
             launch.machine, launch.local_window = 1, store.local_window
         launch_function()(ctypes.byref(launch))
+        if self._hear:
+            for stream, words in pieces(self._said, launch.said_size):
+                self._hear(stream, words)
         self._account(kernel, launch, marks)
         if self._watch:
             self._watch.collect(kernel, self._program.files)

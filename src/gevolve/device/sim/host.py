@@ -26,7 +26,7 @@ llvm: Any = llvmlite.binding  # llvmlite has no types
 
 DEADLINE = 300.0
 _SOURCES = (
-    *("sim.h", "trace.c", "exchange.c", "simt.c", "math.c", "machine.c", "runtime.c"),
+    *("sim.h", "trace.c", "exchange.c", "simt.c", "math.c", "machine.c", "print.c", "runtime.c"),
     *("record.h", "record.c", "cells.c", "hazards.c"),
     *("replay.h", "cache.c", "engine.h", "control.c", "warps.c", "lsu.c", "replay.c"),
 )

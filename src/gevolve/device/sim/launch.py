@@ -47,9 +47,11 @@ class Launch(ctypes.Structure):
         *((name, _u64) for name in ("instructions", "sectors", "fuel", "bad_address")),
         *((name, _i32) for name in ("stop", "bad_site", "bad_region", "bad_block")),
         ("arrived", _u32 * 16),
+        *((name, _u64) for name in ("said", "said_size", "said_room")),
     )
 
     clock: int
+    said_size: int
     banks: Any
     machine: int
     noise: Any

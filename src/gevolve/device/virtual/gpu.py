@@ -186,7 +186,7 @@ class VirtualGpu:
         memory = Memory(program, Limits(), 0, slot=self.memory.slot, place=place - start)
         gpu = SimGpu(
             program, Limits(), 0, 0, 0, self._clock, self._watch,
-            most_shared=self.table.limits.most_shared, memory=memory,
+            most_shared=self.table.limits.most_shared, memory=memory, hear=self.program.print,
         )  # fmt: skip
         if program.size:
             self.memory.modules.append(memory)
@@ -251,7 +251,7 @@ class VirtualGpu:
         self._watch = self._watch or Watch()
         return SimGpu(
             module.program, Limits(), 0, 0, 0, None, self._watch,
-            most_shared=self.table.limits.most_shared, memory=module.memory,
+            most_shared=self.table.limits.most_shared, memory=module.memory, hear=self.program.print,
         )  # fmt: skip
 
     def _rooms(self, function: Function, params: bytes) -> dict[int, int]:

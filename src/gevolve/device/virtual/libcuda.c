@@ -21,7 +21,7 @@
 
 enum { ARGUMENTS = 12, PARAMETERS = 4096 };
 enum manner { WAITS, NEED_NOT_WAIT, LAUNCHES, BEGINS }; /* of functions, in `manners` */
-enum step_kind { DONE, READ, TEXT, WRITE, COPY, GATHER, SYMBOL, CALL, MAP, UNMAP, ADOPT, ABANDON }; /* wire.py */
+enum step_kind { DONE, READ, TEXT, WRITE, COPY, GATHER, SYMBOL, CALL, MAP, UNMAP, ADOPT, ABANDON, PRINT }; /* wire.py */
 enum { SUCCESS = 0, INVALID_VALUE = 1, NOT_INITIALIZED = 3, NO_DEVICE = 100, UNKNOWN = 999 };
 
 struct hello { uint64_t base, size, version; };
@@ -152,6 +152,20 @@ static int abandon(const struct step *s) {
   return mremap(own, s->c, s->c, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)s->a) != MAP_FAILED;
 }
 
+/* What a kernel prints goes where the program's own output goes. */
+static int print(const struct step *s) {
+  FILE *to = s->a == 1 ? stdout : stderr;
+  char part[4096];
+  for (uint64_t left = s->b; left;) {
+    uint64_t size = left < sizeof part ? left : sizeof part;
+    if (!get(part, size)) return 0;
+    fwrite(part, 1, size, to);
+    left -= size;
+  }
+  fflush(to);
+  return 1;
+}
+
 /* Do a step; 0 if the GPU is gone. */
 static int follow(const struct step *s) {
   uint64_t good = 1;
@@ -175,6 +189,7 @@ static int follow(const struct step *s) {
     case UNMAP: good = !munmap((void *)s->a, s->b); break;
     case ADOPT: good = (uint64_t)adopt(s); break;
     case ABANDON: good = (uint64_t)abandon(s); break;
+    case PRINT: if (!print(s)) return 0; break;
     default: return 0;
   }
   return put(&good, sizeof good);

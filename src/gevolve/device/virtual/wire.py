@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gevolve.device.sim.memory import SLOT
 
 ARGUMENTS = 12
-VERSION = 2
+VERSION = 3
 _REQUEST = struct.Struct(f"<II{ARGUMENTS}QII")
 _STEP = struct.Struct("<5Q")
 _HELLO = struct.Struct("<3Q")
@@ -36,6 +36,7 @@ class Step(IntEnum):
     UNMAP = 9
     ADOPT = 10
     ABANDON = 11
+    PRINT = 12
 
 
 class Request(NamedTuple):
@@ -140,6 +141,12 @@ class Program:
     def abandon(self, address: int, size: int) -> None:
         """Make them its own again."""
         self._step(Step.ABANDON, address, 0, size)
+
+    def print(self, stream: int, text: bytes) -> None:
+        """Write text to a stream of the program: 1 is its output, 2 is for errors."""
+        self._ask(Step.PRINT, stream, len(text))
+        self._send(text)
+        self._number()
 
     def _step(self, kind: Step, a: int, b: int = 0, c: int = 0) -> bool:
         self._ask(kind, a, b, c)

@@ -103,6 +103,16 @@ def test_how_much_shared_memory_a_launch_asks_for_is_known(arch):
         assert set(b.get().tolist()) == {96}
 
 
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90"])
+def test_constants_have_generic_addresses(arch):
+    code = """and.b32 %x0, %t, 3; mul.wide.u32 %w1, %x0, 4; mov.u64 %w2, table; cvta.const.u64 %w2, %w2;
+    add.u64 %w2, %w2, %w1; ld.u32 %d, [%w2];"""
+    with closing(Sim(arch=arch).open(ptx(code).replace(b"sm_80", b"sm_75"))) as gpu:
+        b = gpu.zeros(32, np.int32)
+        gpu.launch("k", 1, 32, gpu.zeros(1), b, 0)
+        assert b.get().tolist() == [1, 2, 3, 4] * 8
+
+
 @pytest.mark.parametrize("order", ORDERS)
 def test_barriers_and_named_barriers(order):
     code = """mov.u64 %w1, s; add.u64 %w2, %w1, %w7; st.shared.u32 [%w2], %t; bar.sync 0;

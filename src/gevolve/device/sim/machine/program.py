@@ -30,6 +30,9 @@ _BANKS = 8
 _SHARED_WINDOW, _LOCAL_WINDOW, _STACK = 0x18, 0x20, 0x28
 """Where in constant bank 0 kernels find these, and behind the last one the size of dynamic shared memory; the
 sizes of block and grid come first."""
+_CONSTANTS, _CONSTANTS_OF_HOPPER = 0x50, 0xD0
+"""Where they find the generic address of their constants."""
+_BANK_OF_CONSTANTS = 3
 
 
 @dataclass(slots=True)
@@ -113,16 +116,21 @@ class MachineProgram:
         block: tuple[int, int, int],
         windows: tuple[int, int],
         dynamic: int,
+        base: int,
     ) -> bytes:
         """Constant bank 0 of a launch. `windows` are where shared and local memory begin.
 
-        `dynamic` is how much shared memory the launch asks for, in bytes.
+        `dynamic` is how much shared memory the launch asks for, in bytes; `base` is where the module lies.
         """
         source = kernel.source
         size = max(source.parameter_base + max(source.parameter_size, len(params)), _STACK + 8)
         out = bytearray(max(size, len(source.constants.get(0, b""))))
         struct.pack_into("<6I", out, 0, *block, *grid)
         struct.pack_into("<2Q2I", out, _SHARED_WINDOW, *windows, kernel.local, dynamic)
+        at = _CONSTANTS_OF_HOPPER if self.arch == "sm_90" else _CONSTANTS
+        place = self.banks[kernel.name][_BANK_OF_CONSTANTS]
+        if place >= 0 and len(out) >= at + 8:
+            struct.pack_into("<Q", out, at, base + place)
         out[source.parameter_base : source.parameter_base + len(params)] = params
         return bytes(out)
 

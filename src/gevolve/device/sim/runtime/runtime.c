@@ -8,6 +8,7 @@
 #include "simt.c"
 #include "math.c"
 #include "machine.c"
+#include "print.c"
 #include "replay.h"
 #include "cache.c"
 #include "engine.h"

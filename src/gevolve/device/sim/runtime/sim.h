@@ -1,6 +1,7 @@
 /* What generated code, the runtime and Python share. `layout.py` states the same offsets. */
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LANES 32
@@ -115,6 +116,8 @@ struct launch {
   uint64_t instructions, sectors, fuel, bad_address;
   int32_t stop, bad_site, bad_region, bad_block;
   uint32_t arrived[16];
+  char *said;              /* what kernels print, or null: pieces of [stream, length, text] */
+  uint64_t said_size, said_room;
 };
 _Static_assert(offsetof(struct launch, ntid) == 48, "layout.NTID");
 _Static_assert(offsetof(struct launch, dynamic_size) == 84, "layout.DYNAMIC");

@@ -214,7 +214,8 @@ class _Translator:
             for block in self.blocks
             if block.end is not None and block.end.opcode == "CALL"
         )
-        starts = tuple(numbers[start] for start in self.starts if start in numbers)
+        known = (*self.starts, *self.externals)
+        starts = tuple(dict.fromkeys(numbers[start] for start in known if start in numbers))
         found: list[tuple[int, ...]] = []
         for block in self.blocks:
             more: tuple[int, ...] = ()
