@@ -14,7 +14,7 @@ def pieces(said: Array, size: int) -> Iterator[tuple[int, bytes]]:
     """The text, and the number of the stream that it is for, in order."""
     at = 0
     while at < size:
-        stream, length = _HEAD.unpack_from(said, at)
+        stream, length = _HEAD.unpack(said[at : at + _HEAD.size].tobytes())
         at += _HEAD.size
         yield stream, said[at : at + length].tobytes()
         at += length
