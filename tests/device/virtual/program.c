@@ -30,6 +30,7 @@ int cuGraphAddMemsetNode(handle *, handle, const handle *, size, const void *, h
 int cuGraphAddDependencies(handle, const handle *, const handle *, size);
 int cuGraphExecKernelNodeSetParams_v2(handle, handle, const void *), cuGraphKernelNodeSetParams_v2(handle, const void *);
 int cuGraphExecMemsetNodeSetParams(handle, handle, const void *, handle), cuGraphExecUpdate_v2(handle, handle, void *);
+int cuOccupancyMaxPotentialBlockSize(int *, int *, handle, unsigned long (*)(int), size, int);
 int cuGetExportTable(const void **, const void *);
 void *malloc(size);
 void free(void *);
@@ -87,6 +88,8 @@ static void fresh(ptr a, ptr b) {
   OK(cuMemcpyHtoD_v2(b, y, BYTES));
 }
 
+static unsigned long needs(int threads) { return 128ul * (unsigned long)threads; }
+
 static void right(handle module) {
   handle saxpy, counts, stream, first, last, graph, exec, nodes[3];
   ptr a, b, managed, device, pooled, variable;
@@ -111,6 +114,13 @@ static void right(handle module) {
   for (int i = 0; i < N; i++) IS(z[i], 2 * i + 1);
   IS(told, 5);
   IS(took > 0.0001f && took < 0.1f, 1); /* milliseconds of a small kernel, on any GPU */
+
+  /* the block with which most threads are resident, at 0 and 128 bytes of shared memory for each thread */
+  int blocks, threads, fewer, in_each;
+  OK(cuOccupancyMaxPotentialBlockSize(&blocks, &threads, saxpy, 0, 0, 0));
+  IS(blocks > 0 && threads > 256 && threads <= 1024, 1);
+  OK(cuOccupancyMaxPotentialBlockSize(&fewer, &in_each, saxpy, needs, 0, 0));
+  IS(fewer * in_each > 0 && fewer * in_each < blocks * threads, 1);
 
   /* a graph that is captured, launched twice, with a branch */
   fresh(a, b);

@@ -179,7 +179,7 @@ static int follow(const struct step *s) {
     case GATHER: return gather(s);
     case COPY: memmove(seen(s->a), seen(s->b), s->c); break;
     case SYMBOL: *(void **)s->a = symbols[s->b].address; break;
-    case CALL: ((void (*)(uint64_t, uint64_t, uint64_t))s->a)(s->b, SUCCESS, s->c); break;
+    case CALL: good = ((uint64_t (*)(uint64_t, uint64_t, uint64_t))s->a)(s->b, SUCCESS, s->c); break;
     case MAP: {
       void *to = (void *)s->a;
       off_t from = (off_t)(s->a - hello.base);

@@ -124,8 +124,10 @@ class Program:
         """Write the address of a function of the library."""
         self._step(Step.SYMBOL, address, number)
 
-    def call(self, call: "HostCall") -> None:
-        self._step(Step.CALL, *call)
+    def call(self, call: "HostCall") -> int:
+        """What the function returns, if it returns anything."""
+        self._ask(Step.CALL, *call)
+        return self._number()
 
     def map(self, address: int, size: int) -> bool:
         """Let the program use device memory by its address; False if that is taken."""

@@ -11,6 +11,7 @@ from gevolve.device.virtual.functions.link import options_of, tell
 from gevolve.device.virtual.gpu import VirtualGpu
 from gevolve.device.virtual.image import RejectedError, open_image, read_image
 from gevolve.device.virtual.objects import Function, Module, Options
+from gevolve.device.virtual.wire import HostCall
 
 _WARP = 32
 _DYNAMIC, _CARVEOUT = 8, 9
@@ -235,17 +236,19 @@ def active_blocks_2(gpu: VirtualGpu, kernel: Function, threads: int, shared: int
 def block_size(
     gpu: VirtualGpu, kernel: Function, sizes: int, shared: int, most: int
 ) -> tuple[int, int]:
-    """The smallest grid and the block with which most threads are resident."""
-    if sizes:  # a function of the program that says how much shared memory a block size needs
-        raise Fault(Code.NOT_SUPPORTED)
+    """The smallest grid and the block with which most threads are resident.
+
+    `sizes` is a function of the program that says how much shared memory a block size needs, if there is one.
+    """
     limit = min(most_threads(gpu, kernel), most or MAX_THREADS)
-    best = max(
-        range(_WARP, limit + 1, _WARP),
-        key=lambda size: (size * active_blocks(gpu, kernel, size, shared), size),
-        default=0,
-    )
-    blocks = active_blocks(gpu, kernel, best, shared) if best else 0
-    return gpu.table.sms * blocks, best
+    resident = {
+        size: active_blocks(
+            gpu, kernel, size, gpu.program.call(HostCall(sizes, size)) if sizes else shared
+        )
+        for size in range(_WARP, limit + 1, _WARP)
+    }
+    best = max(resident, key=lambda size: (size * resident[size], size), default=0)
+    return gpu.table.sms * resident.get(best, 0), best
 
 
 @call("cuOccupancyMaxPotentialBlockSizeWithFlags", "IIfanji")
