@@ -2,9 +2,11 @@
 
 from io import StringIO
 
+import pytest
 from rich.console import Console
 
-from gevolve.report.terminal import summary
+from gevolve.analyze.inspect import VariantDetail
+from gevolve.report.terminal import details, summary
 from gevolve.run.findings import Interval, NvccBuild
 from gevolve.run.summary import Summary, VariantSummary
 
@@ -56,3 +58,27 @@ def test_no_figure_is_lost_in_eighty_columns():
     for figure in ("103,034,134", "1.23x", "1.15x", "123", "1.29x", "1.17x", "1.24x"):
         assert figure in row
     assert not any("…" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("unedited", "words", "never"),
+    [(0.109, "worse by 1.8 points", "off by"), (0.0, "86.00% of the outputs off by", "points")],
+)
+def test_a_variant_that_is_judged_by_labels_has_points_and_no_outputs_that_are_off(
+    unedited, words, never
+):
+    one = VariantDetail(
+        **dict.fromkeys(("detail", "patch"), ""),
+        **dict.fromkeys(("edits", "caveats"), []),
+        id="v3",
+        verdict="ok",
+        time=5.0,
+        error=0.127,
+        off=0.86,
+        unedited_error=unedited,
+        checks={},
+    )
+    out = StringIO()
+    Console(file=out, width=200).print(details(one))
+    assert words in out.getvalue()
+    assert never not in out.getvalue()

@@ -21,6 +21,8 @@ class VariantDetail(msgspec.Struct, frozen=True, kw_only=True):
     error: float | None
     off: float
     """The share of output elements that differ by more than a tenth."""
+    unedited_error: float = 0.0
+    """The error of the unedited program, by whose own measure errors of models are."""
     detail: str
     """Why it failed, if it did."""
     patch: str
@@ -75,6 +77,7 @@ def _inspect(mine: Run, variant: str) -> VariantDetail:
         time=row.evaluation.time,
         error=row.evaluation.error,
         off=row.evaluation.off,
+        unedited_error=shown.unedited_error if shown else 0.0,
         detail=row.evaluation.detail,
         patch=str(row.patch),
         edits=[

@@ -64,7 +64,12 @@ def error_words(entry: VariantSummary) -> str:
         return f"{entry.refit.error:.2g} re-fit, {entry.error:.2g} without"
     if not entry.unedited_error:
         return "exact" if entry.exact else error_text(entry.error, entry.off)
-    better = 100 * (entry.unedited_error - entry.error)
+    return points(entry.error, entry.unedited_error)
+
+
+def points(error: float, unedited: float) -> str:
+    """An error by labels, beside that of the unedited program."""
+    better = 100 * (unedited - error)
     if abs(better) < 0.05:
         return "as unedited"
     return f"{'better' if better > 0 else 'worse'} by {abs(better):.1f} points"
@@ -277,7 +282,9 @@ def details(detail: VariantDetail) -> RenderableType:
     head.append(detail.verdict, style=COLORS.get(detail.verdict, ""))
     if detail.time is not None:
         head.append(f"   time {number(detail.time)}   error {detail.error:.3g}")
-        if detail.off:
+        if detail.unedited_error and detail.error is not None:
+            head.append(f", {points(detail.error, detail.unedited_error)}")
+        elif detail.off:
             head.append(f", {detail.off:.2%} of the outputs off by more than a tenth")
     if detail.beside:
         head.append(f"   {detail.beside}", style="bold")
