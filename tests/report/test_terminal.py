@@ -68,8 +68,10 @@ def test_a_variant_that_is_judged_by_labels_has_points_and_no_outputs_that_are_o
     unedited, words, never
 ):
     one = VariantDetail(
-        **dict.fromkeys(("detail", "patch"), ""),
-        **dict.fromkeys(("edits", "caveats"), []),
+        detail="",
+        patch="",
+        edits=[],
+        caveats=[],
         id="v3",
         verdict="ok",
         time=5.0,
