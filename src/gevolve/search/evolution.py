@@ -340,7 +340,7 @@ class Nsga2Search(Search):
         if self._unedited.error or bound <= self._settings.rounding or not self._settings.sweep:
             return []
         found: dict[frozenset[Edit], Patch] = {}
-        for patch in loosened(self._alive.values(), bound, LUCK * bound):
+        for patch in loosened(self._alive.values(), self._judged, bound, LUCK * bound):
             key = essence(patch)
             if key not in self._judged and not self._elsewhere.fails(key):
                 found.setdefault(key, patch)
