@@ -1,8 +1,8 @@
 """Whole numbers divided as floats: right for small ones only, and so an approximation.
 
-A GPU has no instruction for a quotient of whole numbers: the assembler writes some sixteen, and calls a function of about
-seventy for numbers of 64 bits. The product of a float with the hardware's reciprocal takes two, and two
-conversions. It is right up to two million: half is added, so that the product is never just below a whole number.
+A GPU has no instruction for a quotient of whole numbers: the assembler writes 18, with a sign 24, and about a hundred for
+numbers of 64 bits. A float times the hardware's reciprocal, with what converts between both, takes six. That is right up
+to two million: half is added, so that the product is never just below a whole number.
 """
 
 import re
