@@ -301,7 +301,7 @@ EDIT_KINDS = EditKinds(
         ),
         *(Keep, Hoist, Flatten, Pad, Align, Divisor, BlockSize, CompareBits, Parameter),
         *(NoWrap, Peel),
-        *(Perforate, Shorten, Omit, Ignore, Nearby, FastMath, Quotient),
+        *(FastMath, Quotient, Perforate, Shorten, Omit, Ignore, Nearby),
     ),
 )
 """All edit kinds of kernels, in the order in which the search draws them."""
