@@ -41,13 +41,30 @@ def test_what_saves_most_for_its_error_is_added_to_the_best_exact_variant(judged
     best = "unroll i1 4 #1; hoist i2 loop #1"
     found = texts(judged)
     assert found[0] == f"omit i3 0 term #1; {best}"  # the fastest of all, and the best exact one
-    # No two of one place, and no more error than may well be lost: then half as many.
+    # No two of one place, and no more error than may well be lost.
     assert found[1] == f"shorten i4 8 scaled #1; omit i3 1 term #1; {best}"
     assert found[2] == f"omit i3 1 term #1; {best}"
     assert not any("i7" in text for text in found)  # it takes longer
     assert found[-2] == f"nearby i5 i6 #1; {best}"
     assert [text for text in found if "i8" in text] == found[-1:]  # it saves next to nothing
     assert found[-1] == f"omit i8 0 term #1; {best}"
+
+
+def test_half_as_many_if_all_that_fit_fail_together():
+    more = [
+        one(text, 0.8, 1e-4)
+        for text in (
+            "fastmath b0 all #1",
+            "quotient i20 #1",
+            "quotient i21 #1",
+            "omit i22 0 term #1",
+        )
+    ]
+    whole = texts([*JUDGED, *more])[1]
+    after = texts([*JUDGED, *more], failed=[whole])
+    halves = [len(Patch.parse(text)) for text in after[1:4]]
+    assert halves[:2] == [len(Patch.parse(whole)), 2 + (len(Patch.parse(whole)) - 2) // 2]
+    assert texts([*JUDGED, *more])[2] != after[2]
 
 
 def test_goes_on_from_the_fastest_when_that_has_all_exact_edits():

@@ -41,8 +41,10 @@ def loosened(
     fitting = _fitting(bets, costs, bound)
     count = len(fitting)
     while count:
-        yield joined(Patch(tuple(fitting[:count][::-1])), best)
-        count //= 2
+        together = joined(Patch(tuple(fitting[:count][::-1])), best)
+        yield together
+        failed = frozenset(together) in judged and frozenset(together) not in known
+        count = count // 2 if failed else 0
     base = fastest.patch if fastest.error and {*best} <= {*fastest.patch} else best
     taken = {_place(edit) for edit in base if edit not in harmless}
     yield from (joined(Patch((edit,)), base) for edit in bets if _place(edit) not in taken)
