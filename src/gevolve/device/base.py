@@ -235,6 +235,8 @@ class Device(ABC):
     """
     on_doubt: frozenset[str] = frozenset()
     """Those of the checks that are made only if the first one gives cause to (`Usage.doubts`)."""
+    rough: frozenset[str] = frozenset()
+    """Those of the checks that run other code than a plain run does, which may round otherwise."""
     poisons: int = 2
     """How many patterns `open` knows that fill empty memory."""
     sees_empty: bool = True

@@ -73,13 +73,15 @@ class Ascent:
         size: int,
         most: int | None = None,
         luck: float = 0.0,
+        *,
+        loose: Collection[str] = (),
     ) -> None:
         """Try these patches, the best bets first, `size` of them at a time and `most` in all.
 
-        Errors that differ by no more than `luck` may come in any order.
+        Kinds that are `loose`, approximations, come on top of these. Errors that differ by no more than `luck` may come in any order.
         """
         self._singles = Singles(
-            patches, unedited, size, len(patches) if most is None else most, luck
+            patches, unedited, size, len(patches) if most is None else most, luck, loose=loose
         )
         self._unedited = unedited
         self._luck = luck

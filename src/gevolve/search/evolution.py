@@ -301,8 +301,10 @@ class Nsga2Search(Search):
         most = self._settings.sweep
         patches = self._program.sweep(kinds, self._profile) if most else []
         luck = LUCK * max(0.0, self._settings.bound - self._unedited.error)
-        kind = Opening if self._unedited.error else Ascent
-        return kind(patches, self._unedited, self._settings.population, most, luck)
+        size, loose = self._settings.population, self._settings.approximations
+        if self._unedited.error:
+            return Opening(patches, self._unedited, size, most, luck)
+        return Ascent(patches, self._unedited, size, most, luck, loose=loose)
 
     def _reopen(self, past: AscentState | OpeningState) -> Ascent | Opening:
         """The opening as it was."""
@@ -340,7 +342,7 @@ class Nsga2Search(Search):
         if self._unedited.error or bound <= self._settings.rounding or not self._settings.sweep:
             return []
         found: dict[frozenset[Edit], Patch] = {}
-        for patch in loosened(self._alive.values(), bound, LUCK * bound):
+        for patch in loosened(self._alive.values(), self._judged, bound, LUCK * bound):
             key = essence(patch)
             if key not in self._judged and not self._elsewhere.fails(key):
                 found.setdefault(key, patch)

@@ -9,6 +9,8 @@ from gevolve.search.joining import form_of
 
 ENOUGH = 32
 """Where evaluations are dear, no more are tried alone once so many have paid."""
+ON_TOP = 4
+"""For so many patches that may be exact one approximation is tried on top."""
 HOPELESS = 16
 """A kind is given up when so many of it were tried and none paid."""
 
@@ -17,19 +19,29 @@ class Singles:
     """Patches in turns of their kinds, the more of a kind the more it paid."""
 
     def __init__(
-        self, patches: Sequence[Patch], unedited: Individual, size: int, most: int, luck: float
+        self,
+        patches: Sequence[Patch],
+        unedited: Individual,
+        size: int,
+        most: int,
+        luck: float,
+        *,
+        loose: Collection[str] = (),
     ) -> None:
+        """Kinds that are `loose`, approximations, come on top of the others and delay none of them."""
         self._patches: dict[str, list[Patch]] = {}
         known: set[frozenset[Edit]] = {frozenset()}
         for patch in patches:
             if frozenset(patch) not in known:
                 known.add(frozenset(patch))
                 self._patches.setdefault(form_of(patch), []).append(patch)
+        self._loose = {form for form, ones in self._patches.items() if ones[0][0].kind in loose}
         self._unedited = unedited
         self._size = size
         self._most = most
         self._luck = luck
         self.tried = 0
+        """How many patches were tried, without approximations."""
         self.record: dict[str, tuple[int, int]] = {}
         """How many patches of each kind were tried, and how many of them paid."""
         self.winners: list[tuple[float, float, Patch]] = []
@@ -42,11 +54,22 @@ class Singles:
             for kind, patches in self._patches.items()
             if self.record.get(kind, (0, 0)) < (HOPELESS, 0) or self.record[kind][1]
         }
-        drawn = dict.fromkeys(left, 0)
-        for _ in range(min(self._size, self._most - self.tried)):
-            if self._unedited.error and len(self.winners) >= ENOUGH:
-                return
-            open_ = [kind for kind in left if drawn[kind] < len(left[kind])]
+        if self._unedited.error and len(self.winners) >= ENOUGH:
+            return
+        count = min(self._size, self._most - self.tried)
+        exact = list(self._in_turns(left.keys() - self._loose, left, count))
+        more = self._size // ON_TOP if exact else self._size
+        yield from exact
+        yield from self._in_turns(left.keys() & self._loose, left, more)
+
+    def _in_turns(
+        self, kinds: Collection[str], left: Mapping[str, Sequence[Patch]], count: int
+    ) -> Iterator[Patch]:
+        """So many patches of some kinds, the more of a kind the more it paid."""
+        chosen = [kind for kind in left if kind in kinds]
+        drawn = dict.fromkeys(chosen, 0)
+        for _ in range(count):
+            open_ = [kind for kind in chosen if drawn[kind] < len(left[kind])]
             if not open_:
                 return
             kind = max(open_, key=lambda kind: self.promise(kind, drawn[kind]))
@@ -86,7 +109,7 @@ class Singles:
     ) -> None:
         """Go on after so much was tried."""
         self.record = dict(record)
-        self.tried = sum(count for count, _ in record.values())
+        self.tried = sum(count for form, (count, _) in record.items() if form not in self._loose)
         self.winners = [(time, error, Patch.parse(text)) for time, error, text in winners]
 
     def tell(self, patches: Sequence[Patch], good: Iterable[Individual]) -> list[Individual]:
@@ -99,7 +122,7 @@ class Singles:
                 paid.add(one.patch)
             else:
                 others.append(one)
-        self.tried += len(patches)
+        self.tried += sum(form_of(patch) not in self._loose for patch in patches)
         for patch in patches:
             count, wins = self.record.get(form_of(patch), (0, 0))
             self.record[form_of(patch)] = count + 1, wins + (patch in paid)

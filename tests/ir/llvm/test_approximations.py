@@ -98,7 +98,7 @@ def test_an_element_stands_for_its_neighbour(pool):
 
 
 def test_none_is_drawn_without_a_tolerance():
-    kinds = {"perforate", "shorten", "omit", "ignore", "nearby"}
+    kinds = {"perforate", "shorten", "omit", "ignore", "nearby", "fastmath", "quotient"}
     assert set(program().loose_kinds) == kinds
     settings = Settings(rounding=1e-6)
     drawn = settings.drawn_kinds(program().kinds, program().paper_kinds, program().loose_kinds)

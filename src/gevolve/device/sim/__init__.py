@@ -69,6 +69,8 @@ class Sim(Device):
         machine = self._gpu.machine if self._gpu else None
         self._arch = machine.arch if machine else arch
         self.arch = self._arch or f"sm_{OLDEST}"
+        # Values are followed through the PTX, which leaves open what the assembler fuses and how it approximates.
+        self.rough = frozenset({_VALUES} if self._arch else ())
 
     @classmethod
     def itemizes(cls, model: str) -> bool:

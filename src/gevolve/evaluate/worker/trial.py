@@ -208,6 +208,7 @@ class Trial:
         work: dict[int, tuple[float, ...]] = {}
         worst = off = spread = 0.0
         checks, doubts, unsure = self._unedited.checks, set[str](), ""
+        loosely = self._tolerance > self._unedited.meter.rounding
         grown: dict[tuple[int, bool], Growing] = {}
         for run in self._plan:
             if run.check:
@@ -216,7 +217,8 @@ class Trial:
                     continue
                 child.go()
                 outputs = self._expected[run.case].outputs
-                seen = checks.judge(run, child, stopwatch, outputs, self._where(run.case))
+                where = self._where(run.case)
+                seen = checks.judge(run, child, stopwatch, outputs, where, loosely=loosely)
                 doubts.update(seen.doubts)
                 unsure = unsure or seen.unsure
                 continue

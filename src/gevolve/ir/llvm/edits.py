@@ -21,6 +21,7 @@ from gevolve.ir.llvm.edit_kind import (
     untouchable,
 )
 from gevolve.ir.llvm.facts import Invariant, NoAlias, Registers, Unroll
+from gevolve.ir.llvm.fastmath import FastMath
 from gevolve.ir.llvm.flatten import Flatten
 from gevolve.ir.llvm.hardware import Hardware
 from gevolve.ir.llvm.hoist import Hoist
@@ -34,6 +35,7 @@ from gevolve.ir.llvm.pad import Pad
 from gevolve.ir.llvm.parameters import Parameter
 from gevolve.ir.llvm.peel import Peel
 from gevolve.ir.llvm.perforate import Perforate
+from gevolve.ir.llvm.quotient import Quotient
 from gevolve.ir.llvm.rounding import Narrow, Relax
 from gevolve.ir.llvm.shorten import Shorten
 from gevolve.ir.llvm.sites import LlvmSites
@@ -299,7 +301,7 @@ EDIT_KINDS = EditKinds(
         ),
         *(Keep, Hoist, Flatten, Pad, Align, Divisor, BlockSize, CompareBits, Parameter),
         *(NoWrap, Peel),
-        *(Perforate, Shorten, Omit, Ignore, Nearby),
+        *(FastMath, Quotient, Perforate, Shorten, Omit, Ignore, Nearby),
     ),
 )
 """All edit kinds of kernels, in the order in which the search draws them."""
