@@ -53,6 +53,11 @@ class Carry(StablehloEdit):
         targets = list(_updates(sites))
         return [[cls(target, kept) for target in targets] for kept in EIGHTHS]
 
+    @property
+    def share(self) -> float:
+        """What a new step counts for in the sum."""
+        return 1.0
+
     def apply(self, draft: StablehloDraft, seed: int) -> None:
         del seed  # the edit says it all
         target = self.target
@@ -71,7 +76,10 @@ class Carry(StablehloEdit):
         factors = _factors(step)
         emit = partial(draft.emit, target)
         kept = emit("multiply", kind, [body, splat(kind, self.eighths / 8, emit)], {})
-        total = emit("add", kind, [kept, factors[0] if factors else step], {})
+        new = factors[0] if factors else step
+        if self.share != 1:
+            new = emit("multiply", kind, [new, splat(kind, self.share, emit)], {})
+        total = emit("add", kind, [kept, new], {})
         draft.carried(loop, total)
         if factors:
             step = emit("multiply", kind, [total, factors[1]], {})
@@ -79,6 +87,23 @@ class Carry(StablehloEdit):
 
     def describe(self, show: Show) -> str:
         return f"let steps of {show(self.target)} go on by {self.eighths}/8 in the next round"
+
+
+@dataclass(frozen=True)
+class Smooth(Carry):
+    """Let a step be a running mean of the steps of all rounds: momentum that leaves the rate what it was.
+
+    Steps that go on by 6/8 become four times as large in the long run; alone they may be too large, whatever they are good for.
+    """
+
+    name = "smooth"
+
+    @property
+    def share(self) -> float:
+        return 1 - self.eighths / 8
+
+    def describe(self, show: Show) -> str:
+        return f"let steps of {show(self.target)} be {8 - self.eighths}/8 their own and {self.eighths}/8 those of the rounds before"
 
 
 @dataclass(frozen=True)
