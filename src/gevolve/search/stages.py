@@ -28,9 +28,11 @@ class OpeningState(msgspec.Struct, frozen=True, tag="model"):
     time: float
     spent: float
     limit: float
+    room: float
+    before: float
     turn: int
     champion: tuple[float, float, str] | None
     winners: list[tuple[float, float, str]]
-    neutral: list[tuple[float, str]]
+    neutral: list[tuple[float, float, str]]
     alone: bool
     pool: list[str]
