@@ -282,13 +282,7 @@ def test_gains_in_error_are_joined_first_those_that_cost_no_time():
     numbers = {stage: {int(e.args[0]) for one in of for e in one} for stage, of in asked.items()}
     assert numbers["better"] == {0, 1}
     assert patch(0, 1) in asked["better"]
-    assert numbers["better"].isdisjoint({2, 4, 5})
-    assert numbers["dearer"] == {
-        0,
-        1,
-        2,
-        5,
-    }  # 4 takes too much time, and 5 made nothing better alone
+    assert numbers["dearer"] == {0, 1, 2}  # 4 takes too much time, 5 may be luck
     assert patch(0, 1, 2) in asked["dearer"]
     assert best(opening) == {3}
     assert {e.args[0] for e in opening.winners} == {"0", "1", "2", "3", "4"}
