@@ -2,9 +2,10 @@
 
 from io import StringIO
 
+import pytest
 from rich.console import Console
 
-from gevolve.report.terminal import summary
+from gevolve.report.terminal import accuracy, summary
 from gevolve.run.findings import Interval, NvccBuild
 from gevolve.run.summary import Summary, VariantSummary
 
@@ -56,3 +57,29 @@ def test_no_figure_is_lost_in_eighty_columns():
     for figure in ("103,034,134", "1.23x", "1.15x", "123", "1.29x", "1.17x", "1.24x"):
         assert figure in row
     assert not any("…" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "sure"),
+    [(0.9, 0.99, "it is faster too"), (0.95, 1.02, "the clock cannot tell"), (1.0, 1.0, "no more")],
+)
+def test_the_most_accurate_is_said_with_its_time_and_how_sure_that_is(low, high, sure):
+    one = VariantSummary(
+        id="v665",
+        time=1.0,
+        ratio=0.988,
+        error=0.0775,
+        unedited_error=0.0966,
+        exact=True,
+        edits=9,
+        validated=True,
+        interval=Interval(value=0.98, low=low, high=high, runs=16),
+        held_out_error=0.0636,
+        patch="",
+    )
+    line = accuracy(one, {"error": 0.0966, "held_out_error": 0.0818})
+    assert line.startswith(
+        "v665 has the least error: better by 1.9 points on the search cases and by 1.8 on held-out ones, "
+        f"at 0.980 ({low:.3f} to {high:.3f}) of the time; "
+    )
+    assert sure in line
