@@ -23,6 +23,31 @@ def joined(*patches: Patch) -> Patch:
     return Patch(tuple(edits))
 
 
+def paired(bundles: Iterable[tuple[float, Patch]], most: int) -> list[Patch]:
+    """Bundles of different kinds, each with its error alone, two by two: at most so many, and those that do well alone first."""
+    known = sorted(bundles, key=lambda one: (one[0], str(one[1])))
+    found = {
+        frozenset(both): (error + other_error, str(both), both)
+        for at, (error, one) in enumerate(known)
+        for other_error, other in known[at + 1 :]
+        if one[0].kind != other[0].kind
+        for both in [joined(one, other)]
+    }
+    return [both for *_, both in sorted(found.values())[:most]]
+
+
+def starts(
+    order: Iterable[tuple[float, float, Patch]], error: float, about: float, most: int
+) -> list[tuple[float, float, Patch]]:
+    """Of what has less than some error, the least error first: the best, and those of other forms that gain at least a part of that."""
+    forms: dict[str, tuple[float, float, Patch]] = {}
+    known = list(order)
+    for one in known:
+        if error - one[1] >= about * (error - known[0][1]):
+            forms.setdefault(form_of(one[2]), one)
+    return list(forms.values())[:most]
+
+
 def grouped(patches: Iterable[Patch]) -> list[Patch]:
     """All single edits that do the same at different places in one patch."""
     groups: dict[str, list[Patch]] = {}

@@ -9,8 +9,9 @@ Both objectives pay. What has less error than the unedited program, as a trainin
 error: first what takes no more time, and several edits at once that made nothing better alone, for a rate that falls pays
 where the rate is large; then single edits of that kind. What is best alone may go with nothing else, so this begins anew with the best of each other
 form that gains about as much, and goes on from the most accurate of all: to it comes what takes a little more time, several edits at once
-also if they made nothing better alone, as momentum does where rates are large; and then what is faster, as long as it loses next to no
-error: time that accuracy has cost is saved elsewhere, at the price of a part of what was gained if there is no other way. What time is left
+also if they made nothing better alone. Momentum of all steps pays with rates that fall, or smaller ones, and fails alone: so several edits at
+once, such as these, are tried two by two as well, and what comes to the best two is compared with what came to the most accurate.
+Then comes what is faster, as long as it loses next to no error: time that accuracy has cost is saved elsewhere, at the price of a part of what was gained if there is no other way. What time is left
 after that may be spent on accuracy again. Then what is faster is joined for the least time. The error that may be lost is a budget that all share, so that they come in order of the time that each saves for the error
 that it costs, not of the time alone.
 """
@@ -19,17 +20,16 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Self
 
 from gevolve.patch import Edit, Patch
+from gevolve.search.company import DEAR, FEW, Company
 from gevolve.search.elsewhere import FAILS
 from gevolve.search.individual import SAME, Individual
-from gevolve.search.joining import form_of, price
+from gevolve.search.joining import price, starts
 from gevolve.search.rounds import Rounds
 from gevolve.search.singles import Singles
 from gevolve.search.stages import ACCURATE, NEXT, PRICED, OpeningState, Stage
 
 MOST_JOINED = 48
 """Of the winners, this many are joined: each may cost an evaluation in every second round."""
-FEW = 16
-"""So many of the winners are added alone at a time."""
 MOST_ALONE = 160
 """So many are tried alone at most."""
 STARTS = 3
@@ -38,8 +38,6 @@ SURE = 5
 """And only if the best gains more than this many times what luck may: errors of a thousand images vary by a point."""
 ABOUT = 0.5
 """With those that gain at least this part of what the best does."""
-DEAR = 1.25
-"""What has less error is joined if it takes no more than this many times the unedited program's time, until time is saved elsewhere."""
 GIVEN = 0.25
 """This part of what was gained in error may be given for time, if that is what brings the time down to the unedited program's."""
 
@@ -82,8 +80,9 @@ class Opening:
         """How often joining for the least error has begun anew."""
         self._champion: tuple[float, float, Patch] | None = None
         """The most accurate that it has led to: time, error and patch."""
-        self._neutral: list[tuple[float, float, Patch]] = []
-        """What did something at not much more time, but made nothing better: time, error and patch."""
+        self._company = Company(unedited)
+        self._rival: tuple[float, float, Patch] | None = None
+        """The most accurate two of several edits at once, until it is gone on from."""
         self._rounds = Rounds(FEW)
         self._settle()
 
@@ -110,10 +109,7 @@ class Opening:
         self._seen.update(map(frozenset, patches))
         good = [one for one in judged if one is not None]
         if self._stage == "single":
-            others = self._singles.tell(patches, good)
-            self._neutral += [
-                (one.time, one.error, one.patch) for one in others if self._is_neutral(one)
-            ]
+            self._company.tell(patches, good, self._singles.tell(patches, good))
         else:
             self._keep(good)
         self._settle()
@@ -129,10 +125,12 @@ class Opening:
             return
         edits = frozenset(patch)
         self._singles.strike(edits, error)
-        self._neutral = [one for one in self._neutral if not edits <= frozenset(one[2])]
+        self._company.strike(edits)
         self._rounds.strike(edits)
         if self._champion and edits <= frozenset(self._champion[2]):
             self._champion = None
+        if self._rival and edits <= frozenset(self._rival[2]):
+            self._rival = None
         if edits <= frozenset(self._best[1]):
             self._start_over()
         self._settle()
@@ -145,6 +143,13 @@ class Opening:
 
     def _keep(self, good: Sequence[Individual]) -> None:
         """Go on from the best of a round."""
+        if self._stage == "paired":
+            fitting = [(one.error, one.time, one.patch) for one in good if self._allows(one.time)]
+            for error, time, patch in sorted(fitting, key=lambda one: (*one[:2], str(one[2])))[:1]:
+                if self._rival is None or error < self._rival[1]:
+                    self._rival = time, error, patch
+            self._rounds.keep(self._best[1], {})
+            return
         reached, best = self._best
         enough = reached - self._luck if self._stage in ("aided", "dearer") else reached
         gains = {
@@ -175,7 +180,9 @@ class Opening:
                 continue
             if self._stage == "aided" and self._begins_anew():
                 self._stage = "better"
-            elif self._stage == "leaner" and self._gives():
+            elif (self._stage == "dearer" and self._has_rival()) or (
+                self._stage == "leaner" and self._gives()
+            ):
                 pass
             elif self._stage == "leaner" and self._spends_again():
                 self._stage = "dearer"
@@ -191,19 +198,25 @@ class Opening:
 
     def _fresh_pool(self) -> list[Patch]:
         """The winners to be joined in this stage; the first of them is the best if there is none."""
+        if self._stage == "paired":
+            return self._company.pairs(self._singles.winners, self._singles.better)
         if self._stage == "aided":
-            return self._aids(several=False) if self._best[1].edits else []
+            return self._company.aids(self._fits, several=False) if self._best[1].edits else []
         if self._stage == "leaner" and not self._sure(self._spent):
             return []
         order = self._order()
         if order and not self._best[1].edits:
-            starts = self._starts(order)
-            self._take(*starts[min(self._turn, len(starts) - 1)])
+            known = self._starts(order)
+            self._take(*known[min(self._turn, len(known) - 1)])
         pool = [patch for *_, patch in order][:MOST_JOINED]
         if pool and self._stage == "better":
-            return [*self._aids(several=True), *pool]
+            return [*self._company.aids(self._fits, several=True), *pool]
         if self._stage == "dearer" and self._sure(self._spent):
-            return [*pool, *self._aids(several=True), *self._aids(several=False)]
+            return [
+                *pool,
+                *self._company.aids(self._fits, several=True),
+                *self._company.aids(self._fits, several=False),
+            ]
         return pool
 
     def _order(self) -> list[tuple[float, float, Patch]]:
@@ -220,11 +233,19 @@ class Opening:
         """What joining begins with: the best, and for the least error also those of other forms that come near."""
         if self._stage not in ("better", "aided"):
             return [order[0]]
-        forms: dict[str, tuple[float, float, Patch]] = {}
-        for one in order:
-            if self._error - one[1] >= ABOUT * (self._error - order[0][1]):
-                forms.setdefault(form_of(one[2]), one)
-        return list(forms.values())[:STARTS]
+        return starts(order, self._error, ABOUT, STARTS)
+
+    def _has_rival(self) -> bool:
+        """Whether to go on from the most accurate two of several edits at once; if not, from the more accurate of both."""
+        if self._champion is None or self._spent < self._champion[1]:
+            self._champion = self._time, self._spent, self._best[1]
+        if self._rival is not None and self._sure(self._rival[1]):
+            self._take(*self._rival)
+            self._rival = None
+            return True
+        self._take(*self._champion)
+        self._champion = None
+        return False
 
     def _sure(self, error: float) -> bool:
         """Whether an error is so much less than the unedited program's that it is worth many evaluations."""
@@ -242,23 +263,11 @@ class Opening:
         self._take(*self._champion)
         return False
 
-    def _aids(self, *, several: bool) -> list[Patch]:
-        """What may pay on top of the best though it did not alone, the least error first: several edits at once, or single ones."""
-        fitting = [
-            one for one in self._neutral if (len(one[2]) > 1) is several and self._fits(one[0])
-        ]
-        order = sorted(fitting, key=lambda one: (one[1], str(one[2])))
-        return [patch for *_, patch in order][:FEW]
-
     def _belongs(self, time: float, error: float) -> bool:
         """Whether a winner is joined in this stage."""
         if self._accurate:
             return self._singles.better(error) and self._fits(time)
         return time < self._unedited
-
-    def _is_neutral(self, one: Individual) -> bool:
-        changes = (one.time, one.error) != (self._unedited, self._error)
-        return changes and one.time <= DEAR * self._unedited
 
     def _gives(self) -> bool:
         """Whether to go on saving time at the price of a part of what was gained, since it still takes more than the unedited program."""
@@ -283,7 +292,7 @@ class Opening:
 
     def _allows(self, time: float) -> bool:
         """Whether this stage may take so much time; without a gain in error it is the objective itself."""
-        if self._stage == "dearer":
+        if self._stage in ("paired", "dearer"):
             return time <= self._room
         return not self._accurate or time <= SAME * self._unedited
 
@@ -323,8 +332,10 @@ class Opening:
             before=self._before,
             turn=self._turn,
             champion=self._champion and (*self._champion[:2], str(self._champion[2])),
+            rival=self._rival and (*self._rival[:2], str(self._rival[2])),
             winners=[(time, error, str(patch)) for time, error, patch in self._singles.winners],
-            neutral=[(time, error, str(patch)) for time, error, patch in self._neutral],
+            neutral=[(time, error, str(patch)) for time, error, patch in self._company.neutral],
+            failed=list(map(str, self._company.failed)),
             alone=self._rounds.alone,
             pool=[str(patch) for patch in self._rounds.pool],
         )
@@ -339,9 +350,10 @@ class Opening:
         self._limit = past.limit
         self._room, self._before = past.room, past.before
         self._turn = past.turn
-        if past.champion is not None:
-            time, error, text = past.champion
-            self._champion = time, error, Patch.parse(text)
-        self._neutral = [(time, error, Patch.parse(text)) for time, error, text in past.neutral]
+        self._champion = past.champion and (*past.champion[:2], Patch.parse(past.champion[2]))
+        self._rival = past.rival and (*past.rival[:2], Patch.parse(past.rival[2]))
+        self._company.failed = list(map(Patch.parse, past.failed))
+        neutral = [(time, error, Patch.parse(text)) for time, error, text in past.neutral]
+        self._company.neutral = neutral
         self._rounds.begin([Patch.parse(text) for text in past.pool], alone=past.alone)
         return self

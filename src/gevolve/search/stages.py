@@ -4,16 +4,17 @@ from typing import Literal
 
 import msgspec
 
-Stage = Literal["single", "better", "aided", "dearer", "leaner", "loose", "over"]
+Stage = Literal["single", "paired", "better", "aided", "dearer", "leaner", "loose", "over"]
 NEXT: dict[Stage, Stage] = {
-    "single": "better",
+    "single": "paired",
+    "paired": "better",
     "better": "aided",
     "aided": "dearer",
     "dearer": "leaner",
     "leaner": "loose",
     "loose": "over",
 }
-ACCURATE: tuple[Stage, ...] = ("better", "aided", "dearer")
+ACCURATE: tuple[Stage, ...] = ("paired", "better", "aided", "dearer")
 """Stages that look for the least error, not the least time."""
 PRICED: tuple[Stage, ...] = ("leaner", "loose")
 """Stages that trade error for time, so that what saves most for what it loses goes first."""
@@ -32,7 +33,9 @@ class OpeningState(msgspec.Struct, frozen=True, tag="model"):
     before: float
     turn: int
     champion: tuple[float, float, str] | None
+    rival: tuple[float, float, str] | None
     winners: list[tuple[float, float, str]]
     neutral: list[tuple[float, float, str]]
+    failed: list[str]
     alone: bool
     pool: list[str]
