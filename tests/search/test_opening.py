@@ -698,6 +698,63 @@ def test_what_does_harm_alone_and_takes_time_is_tried_on_top_of_a_gain_and_the_t
     assert min(one.error for one in found) == pytest.approx(0.1 - 0.03 + 0.012 - 0.03 + 0.001)
 
 
+class Recipe(Training):
+    """Momentum (edits 1 and 2) fails alone, and with rates that fall (3 and 4) it is far better than what is best alone (0)."""
+
+    def judge(self, one):
+        names = {e.kind + e.args[0] for e in one}
+        momentum, falls, luck = {"m1", "m2"} <= names, {"d3", "d4"} <= names, "s0" in names
+        if momentum and (luck or not falls):
+            return None
+        error = 0.1 - 0.04 * luck - 0.015 * falls - 0.04 * (momentum and falls)
+        time = START + 5 * momentum - 8 * ("f5" in names)
+        found = Evaluation(verdict=Verdict.OK, time=time, error=error)
+        return Individual(one, found, time, error)
+
+
+def recipe(*names):
+    return Patch(tuple(Edit(name[0], (name[1:],), 1) for name in names))
+
+
+RECIPES = [recipe("s0"), recipe("m1", "m2"), recipe("d3", "d4"), recipe("f5"), recipe("m1")]
+
+
+def test_what_fails_alone_is_tried_with_what_else_several_edits_do_at_once():
+    world = Recipe({})
+    opening = open_with(RECIPES, world.judge(Patch()), 8, luck=0.002)
+    asked = play(opening, world)
+    assert recipe("d3", "d4", "m1", "m2") in asked
+    found = [one for one in map(world.judge, asked) if one and one.time <= START]
+    assert min(one.error for one in found) == pytest.approx(0.1 - 0.015 - 0.04)
+
+
+def test_pairs_that_were_begun_are_gone_on_with_when_resumed():
+    world = Recipe({})
+    whole = open_with(RECIPES, world.judge(Patch()), 8, luck=0.002)
+    asked: list[Patch] = []
+    stages: set[str] = set()
+    while not whole.over:
+        past = whole.state()
+        stages.add(past.stage)
+        seen = {frozenset(one) for one in asked}
+        again = open_with(RECIPES, world.judge(Patch()), 8, luck=0.002).resume(past, seen)
+        now = whole.ask()
+        assert again.ask() == now
+        asked += now
+        whole.tell(now, [world.judge(one) for one in now])
+    assert {"paired", "dearer"} <= stages
+
+
+def test_nothing_is_paired_where_nothing_of_several_edits_is_more_accurate():
+    world = Training(dict.fromkeys(range(6), 1), errors={0: 0.03})
+    patches = [patch(0), patch(1, 2), patch(3, 4), patch(5)]
+    opening = open_with(patches, world.judge(Patch()), 8, luck=0.002)
+    while not opening.over:
+        assert opening.state().stage != "paired"
+        asked = opening.ask()
+        opening.tell(asked, [world.judge(one) for one in asked])
+
+
 @pytest.mark.parametrize(("cost", "within"), [(0.004, True), (0.02, False)])
 def test_a_part_of_what_was_gained_is_given_for_time_where_it_takes_too_long(cost, within):
     """0 and 1 gain 0.05 and take 6 more; 3 saves 8 and costs more than luck: a quarter of the gain may be given for it."""
