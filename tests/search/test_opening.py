@@ -728,7 +728,7 @@ def test_what_fails_alone_is_tried_with_what_else_several_edits_do_at_once():
     assert min(one.error for one in found) == pytest.approx(0.1 - 0.015 - 0.04)
 
 
-def test_pairs_that_were_begun_are_gone_on_with_when_resumed():
+def test_mixes_that_were_begun_are_gone_on_with_when_resumed():
     world = Recipe({})
     whole = open_with(RECIPES, world.judge(Patch()), 8, luck=0.002)
     asked: list[Patch] = []
@@ -742,15 +742,15 @@ def test_pairs_that_were_begun_are_gone_on_with_when_resumed():
         assert again.ask() == now
         asked += now
         whole.tell(now, [world.judge(one) for one in now])
-    assert {"paired", "dearer"} <= stages
+    assert {"mixed", "dearer"} <= stages
 
 
-def test_nothing_is_paired_where_nothing_of_several_edits_is_more_accurate():
+def test_nothing_is_mixed_where_nothing_of_several_edits_is_more_accurate():
     world = Training(dict.fromkeys(range(6), 1), errors={0: 0.03})
     patches = [patch(0), patch(1, 2), patch(3, 4), patch(5)]
     opening = open_with(patches, world.judge(Patch()), 8, luck=0.002)
     while not opening.over:
-        assert opening.state().stage != "paired"
+        assert opening.state().stage != "mixed"
         asked = opening.ask()
         opening.tell(asked, [world.judge(one) for one in asked])
 

@@ -1,19 +1,23 @@
-"""What made nothing better alone and may pay in company: a rate that falls where it is large, momentum where it is small."""
+"""What made nothing better alone and may pay in company: a rate that falls where it is large, momentum where it is small.
+
+How a training learns is often changed by several edits at once: all its rates, all its steps. Few of these fit each other, and what
+is best alone need not be among those that do. So they are mixed, two and three of different kinds, before single edits are added.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 
 from gevolve.patch import Edit, Patch
-from gevolve.search.individual import Individual
-from gevolve.search.joining import paired
+from gevolve.search.individual import SAME, Individual
+from gevolve.search.joining import mixed
 
 DEAR = 1.25
 """What has less error is joined if it takes no more than this many times the unedited program's time, until time is saved elsewhere."""
-SAVES = 0.98
-"""What takes less than this part of the unedited program's time is for saving time, not for accuracy."""
 FEW = 16
 """So many are added to a best."""
-PAIRS = 48
-"""So many pairs of several edits at once are tried at most."""
+MIXES = 48
+"""So many mixes of several edits at once are tried at most, of two of them and then of three."""
+BEST = 4
+"""Of two, so many of the best are gone on from."""
 
 
 class Company:
@@ -24,6 +28,8 @@ class Company:
         self.neutral: list[tuple[float, float, Patch]] = []
         """Time, error and patch."""
         self.failed: list[Patch] = []
+        self.mixes: list[tuple[float, float, Patch]] = []
+        """The most accurate mixes: error, time and patch."""
 
     def tell(
         self, patches: Sequence[Patch], good: Iterable[Individual], others: Iterable[Individual]
@@ -43,6 +49,7 @@ class Company:
         """Forget what has all of these edits."""
         self.neutral = [one for one in self.neutral if not edits <= frozenset(one[2])]
         self.failed = [one for one in self.failed if not edits <= frozenset(one)]
+        self.mixes = [one for one in self.mixes if not edits <= frozenset(one[2])]
 
     def aids(self, fits: Callable[[float], bool], *, several: bool) -> list[Patch]:
         """What may be added to a best though it did not pay alone, the least error first: several edits at once, or single ones."""
@@ -50,17 +57,38 @@ class Company:
         order = sorted(found, key=lambda one: (one[1], str(one[2])))
         return [patch for *_, patch in order][:FEW]
 
-    def pairs(
+    def mix(
         self, winners: Iterable[tuple[float, float, Patch]], better: Callable[[float], bool]
     ) -> list[Patch]:
-        """Several edits at once two by two, where they have to do with accuracy and any of them has less error; what failed comes last."""
+        """Two of several edits at once, or three where the best two are known, if any of them has less error alone.
+
+        Those that take less time are for saving time, not for accuracy, and come later.
+        """
         whole, error = self._unedited.time, self._unedited.error
         known = [
-            one
+            (one[1], one[2])
             for one in (*winners, *self.neutral)
-            if len(one[2]) > 1 and SAVES <= one[0] / whole <= DEAR and one[1] != error
+            if len(one[2]) > 1 and whole <= SAME * one[0] <= SAME * DEAR * whole and one[1] != error
         ]
-        if not any(better(one[1]) for one in known):
+        if not any(better(one[0]) for one in known):
             return []
-        failed = [(2 * error, patch) for patch in self.failed]
-        return paired([*((one[1], one[2]) for one in known), *failed], PAIRS)
+        known += [(2 * error, patch) for patch in self.failed]
+        return mixed([(one[0], one[2]) for one in self.mixes] or known, known, MIXES)
+
+    def note(self, good: Iterable[Individual]) -> None:
+        """Take note of mixes that were judged."""
+        found = [
+            (one.error, one.time, one.patch)
+            for one in good
+            if one.time <= DEAR * self._unedited.time
+        ]
+        order = sorted([*self.mixes, *found], key=lambda one: (*one[:2], str(one[2])))
+        self.mixes = order[:BEST]
+
+    def best_mix(self) -> tuple[float, float, Patch] | None:
+        """The most accurate mix, its time first; once."""
+        if not self.mixes:
+            return None
+        error, time, patch = self.mixes[0]
+        self.mixes = []
+        return time, error, patch

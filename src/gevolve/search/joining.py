@@ -23,16 +23,19 @@ def joined(*patches: Patch) -> Patch:
     return Patch(tuple(edits))
 
 
-def paired(bundles: Iterable[tuple[float, Patch]], most: int) -> list[Patch]:
-    """Bundles of different kinds, each with its error alone, two by two: at most so many, and those that do well alone first."""
-    known = sorted(bundles, key=lambda one: (one[0], str(one[1])))
-    found = {
-        frozenset(both): (error + other_error, str(both), both)
-        for at, (error, one) in enumerate(known)
-        for other_error, other in known[at + 1 :]
-        if one[0].kind != other[0].kind
-        for both in [joined(one, other)]
-    }
+def mixed(
+    bases: Iterable[tuple[float, Patch]], others: Iterable[tuple[float, Patch]], most: int
+) -> list[Patch]:
+    """Each base with each of the others that does something else, all with their errors alone: at most so many, the best bets first."""
+    known = sorted(others, key=lambda one: (one[0], str(one[1])))
+    found: dict[frozenset[Edit], tuple[float, str, Patch]] = {}
+    for error, base in bases:
+        kinds = {edit.kind for edit in base}
+        for other_error, other in known:
+            if kinds.isdisjoint(edit.kind for edit in other):
+                both = joined(base, other)
+                bet = error + other_error, str(both), both
+                found[frozenset(both)] = min(bet, found.get(frozenset(both), bet))
     return [both for *_, both in sorted(found.values())[:most]]
 
 

@@ -81,8 +81,8 @@ class Opening:
         self._champion: tuple[float, float, Patch] | None = None
         """The most accurate that it has led to: time, error and patch."""
         self._company = Company(unedited)
-        self._rival: tuple[float, float, Patch] | None = None
-        """The most accurate two of several edits at once, until it is gone on from."""
+        self._mixed = False
+        """Whether two of several edits at once were tried."""
         self._rounds = Rounds(FEW)
         self._settle()
 
@@ -129,8 +129,6 @@ class Opening:
         self._rounds.strike(edits)
         if self._champion and edits <= frozenset(self._champion[2]):
             self._champion = None
-        if self._rival and edits <= frozenset(self._rival[2]):
-            self._rival = None
         if edits <= frozenset(self._best[1]):
             self._start_over()
         self._settle()
@@ -143,11 +141,8 @@ class Opening:
 
     def _keep(self, good: Sequence[Individual]) -> None:
         """Go on from the best of a round."""
-        if self._stage == "paired":
-            fitting = [(one.error, one.time, one.patch) for one in good if self._allows(one.time)]
-            for error, time, patch in sorted(fitting, key=lambda one: (*one[:2], str(one[2])))[:1]:
-                if self._rival is None or error < self._rival[1]:
-                    self._rival = time, error, patch
+        if self._stage == "mixed":
+            self._company.note(good)
             self._rounds.keep(self._best[1], {})
             return
         reached, best = self._best
@@ -180,9 +175,7 @@ class Opening:
                 continue
             if self._stage == "aided" and self._begins_anew():
                 self._stage = "better"
-            elif (self._stage == "dearer" and self._has_rival()) or (
-                self._stage == "leaner" and self._gives()
-            ):
+            elif self._stays():
                 pass
             elif self._stage == "leaner" and self._spends_again():
                 self._stage = "dearer"
@@ -198,8 +191,8 @@ class Opening:
 
     def _fresh_pool(self) -> list[Patch]:
         """The winners to be joined in this stage; the first of them is the best if there is none."""
-        if self._stage == "paired":
-            return self._company.pairs(self._singles.winners, self._singles.better)
+        if self._stage == "mixed":
+            return self._company.mix(self._singles.winners, self._singles.better)
         if self._stage == "aided":
             return self._company.aids(self._fits, several=False) if self._best[1].edits else []
         if self._stage == "leaner" and not self._sure(self._spent):
@@ -235,13 +228,24 @@ class Opening:
             return [order[0]]
         return starts(order, self._error, ABOUT, STARTS)
 
+    def _stays(self) -> bool:
+        """Whether a stage begins once more, with other patches, from another one or up to another error."""
+        more = {"mixed": self._mixes_more, "dearer": self._has_rival, "leaner": self._gives}
+        return self._stage in more and more[self._stage]()
+
+    def _mixes_more(self) -> bool:
+        """Whether to try three of several edits at once, since two were tried."""
+        again = not self._mixed and bool(self._company.mixes)
+        self._mixed = True
+        return again
+
     def _has_rival(self) -> bool:
-        """Whether to go on from the most accurate two of several edits at once; if not, from the more accurate of both."""
+        """Whether to go on from the most accurate mix of several edits at once; if not, from the more accurate of both."""
         if self._champion is None or self._spent < self._champion[1]:
             self._champion = self._time, self._spent, self._best[1]
-        if self._rival is not None and self._sure(self._rival[1]):
-            self._take(*self._rival)
-            self._rival = None
+        rival = self._company.best_mix()
+        if rival is not None and self._sure(rival[1]):
+            self._take(*rival)
             return True
         self._take(*self._champion)
         self._champion = None
@@ -292,7 +296,7 @@ class Opening:
 
     def _allows(self, time: float) -> bool:
         """Whether this stage may take so much time; without a gain in error it is the objective itself."""
-        if self._stage in ("paired", "dearer"):
+        if self._stage in ("mixed", "dearer"):
             return time <= self._room
         return not self._accurate or time <= SAME * self._unedited
 
@@ -332,7 +336,8 @@ class Opening:
             before=self._before,
             turn=self._turn,
             champion=self._champion and (*self._champion[:2], str(self._champion[2])),
-            rival=self._rival and (*self._rival[:2], str(self._rival[2])),
+            mixed=self._mixed,
+            mixes=[(error, time, str(patch)) for error, time, patch in self._company.mixes],
             winners=[(time, error, str(patch)) for time, error, patch in self._singles.winners],
             neutral=[(time, error, str(patch)) for time, error, patch in self._company.neutral],
             failed=list(map(str, self._company.failed)),
@@ -351,7 +356,9 @@ class Opening:
         self._room, self._before = past.room, past.before
         self._turn = past.turn
         self._champion = past.champion and (*past.champion[:2], Patch.parse(past.champion[2]))
-        self._rival = past.rival and (*past.rival[:2], Patch.parse(past.rival[2]))
+        self._mixed = past.mixed
+        mixes = [(error, time, Patch.parse(text)) for error, time, text in past.mixes]
+        self._company.mixes = mixes
         self._company.failed = list(map(Patch.parse, past.failed))
         neutral = [(time, error, Patch.parse(text)) for time, error, text in past.neutral]
         self._company.neutral = neutral

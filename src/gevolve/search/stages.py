@@ -4,17 +4,17 @@ from typing import Literal
 
 import msgspec
 
-Stage = Literal["single", "paired", "better", "aided", "dearer", "leaner", "loose", "over"]
+Stage = Literal["single", "mixed", "better", "aided", "dearer", "leaner", "loose", "over"]
 NEXT: dict[Stage, Stage] = {
-    "single": "paired",
-    "paired": "better",
+    "single": "mixed",
+    "mixed": "better",
     "better": "aided",
     "aided": "dearer",
     "dearer": "leaner",
     "leaner": "loose",
     "loose": "over",
 }
-ACCURATE: tuple[Stage, ...] = ("paired", "better", "aided", "dearer")
+ACCURATE: tuple[Stage, ...] = ("mixed", "better", "aided", "dearer")
 """Stages that look for the least error, not the least time."""
 PRICED: tuple[Stage, ...] = ("leaner", "loose")
 """Stages that trade error for time, so that what saves most for what it loses goes first."""
@@ -33,7 +33,8 @@ class OpeningState(msgspec.Struct, frozen=True, tag="model"):
     before: float
     turn: int
     champion: tuple[float, float, str] | None
-    rival: tuple[float, float, str] | None
+    mixed: bool
+    mixes: list[tuple[float, float, str]]
     winners: list[tuple[float, float, str]]
     neutral: list[tuple[float, float, str]]
     failed: list[str]
