@@ -6,6 +6,8 @@ is best alone need not be among those that do. So they are mixed, two and three 
 
 from collections.abc import Callable, Iterable, Sequence
 
+import msgspec
+
 from gevolve.patch import Edit, Patch
 from gevolve.search.individual import SAME, Individual
 from gevolve.search.joining import mixed
@@ -18,6 +20,14 @@ MIXES = 48
 """So many mixes of several edits at once are tried at most, of two of them and then of three."""
 BEST = 4
 """Of two, so many of the best are gone on from."""
+
+
+class CompanyState(msgspec.Struct, frozen=True):
+    """All of it that a resumed search needs."""
+
+    neutral: list[tuple[float, float, str]]
+    failed: list[str]
+    mixes: list[tuple[float, float, str]]
 
 
 class Company:
@@ -92,3 +102,17 @@ class Company:
         error, time, patch = self.mixes[0]
         self.mixes = []
         return time, error, patch
+
+    def state(self) -> CompanyState:
+        """What was taken note of."""
+        return CompanyState(
+            neutral=[(time, error, str(patch)) for time, error, patch in self.neutral],
+            failed=list(map(str, self.failed)),
+            mixes=[(error, time, str(patch)) for error, time, patch in self.mixes],
+        )
+
+    def resume(self, past: CompanyState) -> None:
+        """Go on from what was taken note of."""
+        self.neutral = [(time, error, Patch.parse(text)) for time, error, text in past.neutral]
+        self.failed = list(map(Patch.parse, past.failed))
+        self.mixes = [(error, time, Patch.parse(text)) for error, time, text in past.mixes]

@@ -337,10 +337,8 @@ class Opening:
             turn=self._turn,
             champion=self._champion and (*self._champion[:2], str(self._champion[2])),
             mixed=self._mixed,
-            mixes=[(error, time, str(patch)) for error, time, patch in self._company.mixes],
+            company=self._company.state(),
             winners=[(time, error, str(patch)) for time, error, patch in self._singles.winners],
-            neutral=[(time, error, str(patch)) for time, error, patch in self._company.neutral],
-            failed=list(map(str, self._company.failed)),
             alone=self._rounds.alone,
             pool=[str(patch) for patch in self._rounds.pool],
         )
@@ -357,10 +355,6 @@ class Opening:
         self._turn = past.turn
         self._champion = past.champion and (*past.champion[:2], Patch.parse(past.champion[2]))
         self._mixed = past.mixed
-        mixes = [(error, time, Patch.parse(text)) for error, time, text in past.mixes]
-        self._company.mixes = mixes
-        self._company.failed = list(map(Patch.parse, past.failed))
-        neutral = [(time, error, Patch.parse(text)) for time, error, text in past.neutral]
-        self._company.neutral = neutral
+        self._company.resume(past.company)
         self._rounds.begin([Patch.parse(text) for text in past.pool], alone=past.alone)
         return self

@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from gevolve.search.company import CompanyState
+
 Stage = Literal["single", "mixed", "better", "aided", "dearer", "leaner", "loose", "over"]
 NEXT: dict[Stage, Stage] = {
     "single": "mixed",
@@ -34,9 +36,7 @@ class OpeningState(msgspec.Struct, frozen=True, tag="model"):
     turn: int
     champion: tuple[float, float, str] | None
     mixed: bool
-    mixes: list[tuple[float, float, str]]
+    company: CompanyState
     winners: list[tuple[float, float, str]]
-    neutral: list[tuple[float, float, str]]
-    failed: list[str]
     alone: bool
     pool: list[str]
