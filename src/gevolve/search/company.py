@@ -18,8 +18,10 @@ FEW = 16
 """So many are added to a best."""
 MIXES = 48
 """So many mixes of several edits at once are tried at most, of two of them and then of three."""
-BEST = 4
-"""Of two, so many of the best are gone on from."""
+BEST = 8
+"""Of two, so many of the best are mixed with a third, ..."""
+LINES = 3
+"""... and in the end so many of the best are gone on from: the very best may have been lucky, which shows when more is added."""
 
 
 class CompanyState(msgspec.Struct, frozen=True):
@@ -31,7 +33,7 @@ class CompanyState(msgspec.Struct, frozen=True):
 
 
 class Company:
-    """Patches that did something at not much more time but made nothing better, and several edits at once that failed."""
+    """Patches that changed the error at not much more time but made nothing better, and several edits at once that failed."""
 
     def __init__(self, unedited: Individual) -> None:
         self._unedited = unedited
@@ -49,8 +51,7 @@ class Company:
         self.neutral += [
             (one.time, one.error, one.patch)
             for one in others
-            if (one.time, one.error) != (unedited.time, unedited.error)
-            and one.time <= DEAR * unedited.time
+            if one.error != unedited.error and one.time <= DEAR * unedited.time
         ]
         alive = {one.patch for one in good}
         self.failed += [one for one in patches if len(one) > 1 and one not in alive]
@@ -95,12 +96,15 @@ class Company:
         order = sorted([*self.mixes, *found], key=lambda one: (*one[:2], str(one[2])))
         self.mixes = order[:BEST]
 
-    def best_mix(self) -> tuple[float, float, Patch] | None:
-        """The most accurate mix, its time first; once."""
+    def settle(self) -> None:
+        """Keep those that are gone on from."""
+        self.mixes = self.mixes[:LINES]
+
+    def next_mix(self) -> tuple[float, float, Patch] | None:
+        """The most accurate mix that is left, its time first; each once."""
         if not self.mixes:
             return None
-        error, time, patch = self.mixes[0]
-        self.mixes = []
+        error, time, patch = self.mixes.pop(0)
         return time, error, patch
 
     def state(self) -> CompanyState:

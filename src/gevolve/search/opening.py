@@ -6,14 +6,13 @@ tried on the unedited program, kinds by how much they save, and no more once the
 single ones a few are tried at a time.
 
 Both objectives pay. What has less error than the unedited program, as a training may have, is joined for the least
-error: first what takes no more time, and several edits at once that made nothing better alone, for a rate that falls pays
-where the rate is large; then single edits of that kind. What is best alone may go with nothing else, so this begins anew with the best of each other
-form that gains about as much, and goes on from the most accurate of all: to it comes what takes a little more time, several edits at once
-also if they made nothing better alone. Momentum of all steps pays with rates that fall, or smaller ones, and fails alone: so several edits at
-once, such as these, are tried two by two as well, and what comes to the best two is compared with what came to the most accurate.
-Then comes what is faster, as long as it loses next to no error: time that accuracy has cost is saved elsewhere, at the price of a part of what was gained if there is no other way. What time is left
-after that may be spent on accuracy again. Then what is faster is joined for the least time. The error that may be lost is a budget that all share, so that they come in order of the time that each saves for the error
-that it costs, not of the time alone.
+error: first what takes no more time, then single edits that made nothing better alone. What is best alone may go with nothing
+else, so this begins anew with the best of each other form that gains about as much, and goes on from the most accurate of all;
+and then from each of the best mixes of several edits at once (`gevolve.search.company`). To it comes what takes a little more
+time, and then what is faster, as long as it loses next to no error: time that accuracy has cost is saved elsewhere, at the price
+of a part of the gain if there is no other way. What time is left after that may be spent on accuracy again. Then what is faster
+is joined for the least time. The error that may be lost is a budget that all share, so that they come in order of the time that
+each saves for the error that it costs, not of the time alone.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -177,7 +176,7 @@ class Opening:
                 self._stage = "better"
             elif self._stays():
                 pass
-            elif self._stage == "leaner" and self._spends_again():
+            elif self._stage == "leaner" and (self._spends_again() or self._has_rival()):
                 self._stage = "dearer"
             else:
                 self._stage = NEXT[self._stage]
@@ -230,26 +229,25 @@ class Opening:
 
     def _stays(self) -> bool:
         """Whether a stage begins once more, with other patches, from another one or up to another error."""
-        more = {"mixed": self._mixes_more, "dearer": self._has_rival, "leaner": self._gives}
+        more = {"mixed": self._mixes_more, "leaner": self._gives}
         return self._stage in more and more[self._stage]()
 
     def _mixes_more(self) -> bool:
         """Whether to try three of several edits at once, since two were tried."""
-        again = not self._mixed and bool(self._company.mixes)
+        if self._mixed or not self._company.mixes:
+            self._company.settle()
+            return False
         self._mixed = True
-        return again
+        return True
 
     def _has_rival(self) -> bool:
-        """Whether to go on from the most accurate mix of several edits at once; if not, from the more accurate of both."""
-        if self._champion is None or self._spent < self._champion[1]:
-            self._champion = self._time, self._spent, self._best[1]
-        rival = self._company.best_mix()
-        if rival is not None and self._sure(rival[1]):
-            self._take(*rival)
-            return True
-        self._take(*self._champion)
-        self._champion = None
-        return False
+        """Whether to go on from another mix of several edits at once, as from the most accurate of all starts."""
+        rival = self._company.next_mix()
+        if rival is None or not self._sure(rival[1]):
+            return False
+        self._take(*rival)
+        self._room, self._before = DEAR * self._unedited, self._error
+        return True
 
     def _sure(self, error: float) -> bool:
         """Whether an error is so much less than the unedited program's that it is worth many evaluations."""
