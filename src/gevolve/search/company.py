@@ -30,6 +30,7 @@ class CompanyState(msgspec.Struct, frozen=True):
     neutral: list[tuple[float, float, str]]
     failed: list[str]
     mixes: list[tuple[float, float, str]]
+    mixed: bool
 
 
 class Company:
@@ -42,6 +43,8 @@ class Company:
         self.failed: list[Patch] = []
         self.mixes: list[tuple[float, float, Patch]] = []
         """The most accurate mixes: error, time and patch."""
+        self.mixed = False
+        """Whether two of several edits at once were tried."""
 
     def tell(
         self, patches: Sequence[Patch], good: Iterable[Individual], others: Iterable[Individual]
@@ -96,9 +99,13 @@ class Company:
         order = sorted([*self.mixes, *found], key=lambda one: (*one[:2], str(one[2])))
         self.mixes = order[:BEST]
 
-    def settle(self) -> None:
-        """Keep those that are gone on from."""
-        self.mixes = self.mixes[:LINES]
+    def mixes_more(self) -> bool:
+        """Whether to try three of several edits at once, since two were tried; if not, the best are kept."""
+        if self.mixed or not self.mixes:
+            self.mixes = self.mixes[:LINES]
+            return False
+        self.mixed = True
+        return True
 
     def next_mix(self) -> tuple[float, float, Patch] | None:
         """The most accurate mix that is left, its time first; each once."""
@@ -113,6 +120,7 @@ class Company:
             neutral=[(time, error, str(patch)) for time, error, patch in self.neutral],
             failed=list(map(str, self.failed)),
             mixes=[(error, time, str(patch)) for error, time, patch in self.mixes],
+            mixed=self.mixed,
         )
 
     def resume(self, past: CompanyState) -> None:
@@ -120,3 +128,4 @@ class Company:
         self.neutral = [(time, error, Patch.parse(text)) for time, error, text in past.neutral]
         self.failed = list(map(Patch.parse, past.failed))
         self.mixes = [(error, time, Patch.parse(text)) for error, time, text in past.mixes]
+        self.mixed = past.mixed

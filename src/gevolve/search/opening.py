@@ -80,8 +80,6 @@ class Opening:
         self._champion: tuple[float, float, Patch] | None = None
         """The most accurate that it has led to: time, error and patch."""
         self._company = Company(unedited)
-        self._mixed = False
-        """Whether two of several edits at once were tried."""
         self._rounds = Rounds(FEW)
         self._settle()
 
@@ -229,16 +227,8 @@ class Opening:
 
     def _stays(self) -> bool:
         """Whether a stage begins once more, with other patches, from another one or up to another error."""
-        more = {"mixed": self._mixes_more, "leaner": self._gives}
+        more = {"mixed": self._company.mixes_more, "leaner": self._gives}
         return self._stage in more and more[self._stage]()
-
-    def _mixes_more(self) -> bool:
-        """Whether to try three of several edits at once, since two were tried."""
-        if self._mixed or not self._company.mixes:
-            self._company.settle()
-            return False
-        self._mixed = True
-        return True
 
     def _has_rival(self) -> bool:
         """Whether to go on from another mix of several edits at once, as from the most accurate of all starts."""
@@ -334,7 +324,6 @@ class Opening:
             before=self._before,
             turn=self._turn,
             champion=self._champion and (*self._champion[:2], str(self._champion[2])),
-            mixed=self._mixed,
             company=self._company.state(),
             winners=[(time, error, str(patch)) for time, error, patch in self._singles.winners],
             alone=self._rounds.alone,
@@ -352,7 +341,6 @@ class Opening:
         self._room, self._before = past.room, past.before
         self._turn = past.turn
         self._champion = past.champion and (*past.champion[:2], Patch.parse(past.champion[2]))
-        self._mixed = past.mixed
         self._company.resume(past.company)
         self._rounds.begin([Patch.parse(text) for text in past.pool], alone=past.alone)
         return self

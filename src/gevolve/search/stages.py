@@ -35,7 +35,6 @@ class OpeningState(msgspec.Struct, frozen=True, tag="model"):
     before: float
     turn: int
     champion: tuple[float, float, str] | None
-    mixed: bool
     company: CompanyState
     winners: list[tuple[float, float, str]]
     alone: bool
