@@ -78,6 +78,8 @@ class Company:
 
         Those that take less time are for saving time, not for accuracy, and come later.
         """
+        if self.mixed and not self.mixes:
+            return []
         whole, error = self._unedited.time, self._unedited.error
         known = [
             (one[1], one[2])
@@ -101,11 +103,11 @@ class Company:
 
     def mixes_more(self) -> bool:
         """Whether to try three of several edits at once, since two were tried; if not, the best are kept."""
-        if self.mixed or not self.mixes:
-            self.mixes = self.mixes[:LINES]
-            return False
+        more = not self.mixed and bool(self.mixes)
         self.mixed = True
-        return True
+        if not more:
+            self.mixes = self.mixes[:LINES]
+        return more
 
     def next_mix(self) -> tuple[float, float, Patch] | None:
         """The most accurate mix that is left, its time first; each once."""

@@ -174,12 +174,12 @@ class Opening:
                 self._stage = "better"
             elif self._stays():
                 pass
-            elif self._stage == "leaner" and (self._spends_again() or self._has_rival()):
+            elif self._goes_on():
                 self._stage = "dearer"
             else:
                 self._stage = NEXT[self._stage]
                 self._limit = self._spent + self._luck
-            if self._stage in ("better", "loose"):  # with another objective
+            if self._stage in ("better", "mixed", "loose"):  # with another objective
                 self._start_over()
             if self._stage in ("dearer", "leaner"):
                 self._take(self._time, self._spent, self._best[1])
@@ -230,10 +230,16 @@ class Opening:
         more = {"mixed": self._company.mixes_more, "leaner": self._gives}
         return self._stage in more and more[self._stage]()
 
+    def _goes_on(self) -> bool:
+        """Whether to look for accuracy again at more time: in what was saved, or on top of another mix."""
+        again = self._stage == "leaner" and self._spends_again()
+        return again or (self._stage in ("leaner", "mixed") and self._has_rival())
+
     def _has_rival(self) -> bool:
         """Whether to go on from another mix of several edits at once, as from the most accurate of all starts."""
         rival = self._company.next_mix()
         if rival is None or not self._sure(rival[1]):
+            self._company.mixes = []
             return False
         self._take(*rival)
         self._room, self._before = DEAR * self._unedited, self._error
@@ -284,7 +290,7 @@ class Opening:
 
     def _allows(self, time: float) -> bool:
         """Whether this stage may take so much time; without a gain in error it is the objective itself."""
-        if self._stage in ("mixed", "dearer"):
+        if self._stage == "dearer":
             return time <= self._room
         return not self._accurate or time <= SAME * self._unedited
 

@@ -6,17 +6,17 @@ import msgspec
 
 from gevolve.search.company import CompanyState
 
-Stage = Literal["single", "mixed", "better", "aided", "dearer", "leaner", "loose", "over"]
+Stage = Literal["single", "better", "aided", "dearer", "leaner", "mixed", "loose", "over"]
 NEXT: dict[Stage, Stage] = {
-    "single": "mixed",
-    "mixed": "better",
+    "single": "better",
     "better": "aided",
     "aided": "dearer",
     "dearer": "leaner",
-    "leaner": "loose",
+    "leaner": "mixed",
+    "mixed": "loose",
     "loose": "over",
 }
-ACCURATE: tuple[Stage, ...] = ("mixed", "better", "aided", "dearer")
+ACCURATE: tuple[Stage, ...] = ("better", "aided", "dearer", "mixed")
 """Stages that look for the least error, not the least time."""
 PRICED: tuple[Stage, ...] = ("leaner", "loose")
 """Stages that trade error for time, so that what saves most for what it loses goes first."""
