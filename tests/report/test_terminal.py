@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from gevolve.analyze.inspect import VariantDetail
-from gevolve.report.terminal import details, summary
+from gevolve.report.terminal import accuracy, details, summary
 from gevolve.run.findings import Interval, NvccBuild
 from gevolve.run.summary import Summary, VariantSummary
 
@@ -84,3 +84,29 @@ def test_a_variant_that_is_judged_by_labels_has_points_and_no_outputs_that_are_o
     Console(file=out, width=200).print(details(one))
     assert words in out.getvalue()
     assert never not in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "sure"),
+    [(0.9, 0.99, "it is faster too"), (0.95, 1.02, "the clock cannot tell"), (1.0, 1.0, "no more")],
+)
+def test_the_most_accurate_is_said_with_its_time_and_how_sure_that_is(low, high, sure):
+    one = VariantSummary(
+        id="v665",
+        time=1.0,
+        ratio=0.988,
+        error=0.0775,
+        unedited_error=0.0966,
+        exact=True,
+        edits=9,
+        validated=True,
+        interval=Interval(value=0.98, low=low, high=high, runs=16),
+        held_out_error=0.0636,
+        patch="",
+    )
+    line = accuracy(one, {"error": 0.0966, "held_out_error": 0.0818})
+    assert line.startswith(
+        "v665 has the least error: better by 1.9 points on the search cases and by 1.8 on held-out ones, "
+        f"at 0.980 ({low:.3f} to {high:.3f}) of the time; "
+    )
+    assert sure in line

@@ -1,6 +1,7 @@
 """What the evaluations amount to: counts, the front, and who leaves it."""
 
 import msgspec
+import pytest
 
 from gevolve.evaluate.verdict import Evaluation, Verdict
 from gevolve.patch import Patch
@@ -192,6 +193,20 @@ def test_the_least_error_must_hold_elsewhere_and_cost_no_time():
         counted.measure(id_, measured(ratio))
     assert most_accurate(counted.measured(), 0.10, 0.09).id == "v1"
     assert most_accurate(counted.measured(), 0.10, 0.06) is None
+
+
+@pytest.mark.parametrize(("low", "value", "high", "named"), [
+    (0.95, 0.98, 1.01, True), (0.98, 1.001, 1.02, True), (0.99, 1.03, 1.07, False), (1.01, 1.03, 1.05, False),
+])  # fmt: skip
+def test_what_a_clock_measures_as_slower_is_not_named_for_an_interval_that_reaches_1(
+    low, value, high, named
+):
+    counted = Standings(Settings(tolerance=0.2))
+    counted.add(0, Patch(), ok(1.0, 0.10))
+    counted.add(1, Patch.parse("delete i1 #1"), ok(0.99, 0.08))
+    counted.validate(1, "held-out", ok(0.99, 0.07))
+    counted.measure(1, Interval(value=value, low=low, high=high, runs=8))
+    assert (most_accurate(counted.measured(), 0.10, 0.09) is not None) is named
 
 
 def test_a_time_that_cannot_be_known_is_shown_and_not_claimed():

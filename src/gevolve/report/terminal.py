@@ -12,6 +12,8 @@ from rich.text import Text
 from gevolve.run.claim import words
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gevolve.analyze.inspect import VariantDetail
     from gevolve.run.findings import Interval
     from gevolve.run.summary import Struck, Summary, VariantSummary
@@ -200,6 +202,8 @@ def summary(result: Summary) -> RenderableType:
         for one in result.unsure
     ]
     rows += [Text(line, style="yellow") for line in _beside_nvcc(result)]
+    if result.most_accurate is not None:
+        rows.append(Text(accuracy(result.most_accurate, result.baseline), style="yellow"))
     if result.clock is not None:
         rows.append(Text(str(result.clock), style="dim"))
     if result.modelled:
@@ -240,6 +244,28 @@ def _beside_nvcc(result: Summary) -> list[str]:
         why = "it only makes up for what gevolve's build lost against nvcc's"
         lines.append(f"{faster.id} takes {said}: no gain, for {why}.")
     return lines
+
+
+def accuracy(one: VariantSummary, unedited: Mapping[str, float]) -> str:
+    """What the most accurate variant that is no slower is worth: on which cases, in what time, and how sure that is."""
+    held_out = unedited.get("held_out_error")
+    elsewhere = ""
+    if held_out is not None and one.held_out_error is not None:
+        elsewhere = f" and by {100 * (held_out - one.held_out_error):.1f} on held-out ones"
+    found = one.interval
+    if found is None:
+        return f"{one.id} has the least error: {error_words(one)} on the search cases{elsewhere}."
+    sure = (
+        "it is faster too"
+        if found.high < 1
+        else "the clock cannot tell that from the time of the unedited program"
+        if found.low < 1
+        else "it takes no more"
+    )
+    return (
+        f"{one.id} has the least error: {error_words(one)} on the search cases{elsewhere}, at {found.value:.3f}"
+        f" ({found.low:.3f} to {found.high:.3f}) of the time; {sure}."
+    )
 
 
 def struck(found: Struck) -> str:

@@ -8,6 +8,7 @@ import msgspec
 
 from gevolve.run.caveats import Caveats
 from gevolve.run.findings import ClockNoise, Interval, NvccBuild, Refit
+from gevolve.search.individual import SAME
 
 
 class VariantSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -146,13 +147,15 @@ def most_accurate(
 ) -> VariantSummary | None:
     """The validated variant with the least error that is no slower than the unedited program.
 
-    It must have less error than the unedited program both in the search and on held-out data.
+    It must have less error than the unedited program both in the search and on held-out data. Where a clock measures, what
+    it has measured must be no more time than it can tell from the unedited program's, not only what might be.
     """
     better = (
         one
         for one in variants
         if one.interval is not None
         and one.interval.low <= 1
+        and one.interval.value <= SAME
         and one.error < error
         and one.held_out_error is not None
         and one.held_out_error < held_out

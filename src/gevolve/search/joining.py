@@ -23,6 +23,34 @@ def joined(*patches: Patch) -> Patch:
     return Patch(tuple(edits))
 
 
+def mixed(
+    bases: Iterable[tuple[float, Patch]], others: Iterable[tuple[float, Patch]], most: int
+) -> list[Patch]:
+    """Each base with each of the others that does something else, all with their errors alone: at most so many, the best bets first."""
+    known = sorted(others, key=lambda one: (one[0], str(one[1])))
+    found: dict[frozenset[Edit], tuple[float, str, Patch]] = {}
+    for error, base in bases:
+        kinds = {edit.kind for edit in base}
+        for other_error, other in known:
+            if kinds.isdisjoint(edit.kind for edit in other):
+                both = joined(base, other)
+                bet = error + other_error, str(both), both
+                found[frozenset(both)] = min(bet, found.get(frozenset(both), bet))
+    return [both for *_, both in sorted(found.values())[:most]]
+
+
+def starts(
+    order: Iterable[tuple[float, float, Patch]], error: float, about: float, most: int
+) -> list[tuple[float, float, Patch]]:
+    """Of what has less than some error, the least error first: the best, and those of other forms that gain at least a part of that."""
+    forms: dict[str, tuple[float, float, Patch]] = {}
+    known = list(order)
+    for one in known:
+        if error - one[1] >= about * (error - known[0][1]):
+            forms.setdefault(form_of(one[2]), one)
+    return list(forms.values())[:most]
+
+
 def grouped(patches: Iterable[Patch]) -> list[Patch]:
     """All single edits that do the same at different places in one patch."""
     groups: dict[str, list[Patch]] = {}

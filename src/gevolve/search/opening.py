@@ -6,29 +6,29 @@ tried on the unedited program, kinds by how much they save, and no more once the
 single ones a few are tried at a time.
 
 Both objectives pay. What has less error than the unedited program, as a training may have, is joined for the least
-error: first what takes no more time, and several edits at once that made nothing better alone, for a rate that falls pays
-where the rate is large; then single edits of that kind. What is best alone may go with nothing else, so this begins anew with the best of each other
-form that gains about as much, and goes on from the most accurate of all: to it comes what takes a little more time, and then what is
-faster, as long as it loses next to no error: time that accuracy has cost is saved elsewhere. Then what is faster is joined for the
-least time. The error that may be lost is a budget that all share, so that they come in order of the time that each saves for the error
-that it costs, not of the time alone.
+error: first what takes no more time, then single edits that made nothing better alone. What is best alone may go with nothing
+else, so this begins anew with the best of each other form that gains about as much, and goes on from the most accurate of all;
+and then from each of the best mixes of several edits at once (`gevolve.search.company`). To it comes what takes a little more
+time, and then what is faster, as long as it loses next to no error: time that accuracy has cost is saved elsewhere, at the price
+of a part of the gain if there is no other way. What time is left after that may be spent on accuracy again. Then what is faster
+is joined for the least time. The error that may be lost is a budget that all share, so that they come in order of the time that
+each saves for the error that it costs, not of the time alone.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Self
 
 from gevolve.patch import Edit, Patch
+from gevolve.search.company import DEAR, FEW, Company
 from gevolve.search.elsewhere import FAILS
 from gevolve.search.individual import SAME, Individual
-from gevolve.search.joining import form_of, price
+from gevolve.search.joining import price, starts
 from gevolve.search.rounds import Rounds
 from gevolve.search.singles import Singles
 from gevolve.search.stages import ACCURATE, NEXT, PRICED, OpeningState, Stage
 
 MOST_JOINED = 48
 """Of the winners, this many are joined: each may cost an evaluation in every second round."""
-FEW = 16
-"""So many of the winners are added alone at a time."""
 MOST_ALONE = 160
 """So many are tried alone at most."""
 STARTS = 3
@@ -37,8 +37,8 @@ SURE = 5
 """And only if the best gains more than this many times what luck may: errors of a thousand images vary by a point."""
 ABOUT = 0.5
 """With those that gain at least this part of what the best does."""
-DEAR = 1.25
-"""What has less error is joined if it takes no more than this many times the unedited program's time."""
+GIVEN = 0.25
+"""This part of what was gained in error may be given for time, if that is what brings the time down to the unedited program's."""
 
 
 class Opening:
@@ -71,12 +71,15 @@ class Opening:
         """The time of the best."""
         self._limit = unedited.error
         """The error up to which time is saved on top of the most accurate."""
+        self._room = DEAR * unedited.time
+        """The time that the most accurate may take for now."""
+        self._before = unedited.error
+        """The error when time was last saved on top of the most accurate."""
         self._turn = 0
         """How often joining for the least error has begun anew."""
         self._champion: tuple[float, float, Patch] | None = None
         """The most accurate that it has led to: time, error and patch."""
-        self._neutral: list[tuple[float, Patch]] = []
-        """What did something and took no more time, but made nothing better: error and patch."""
+        self._company = Company(unedited)
         self._rounds = Rounds(FEW)
         self._settle()
 
@@ -103,8 +106,7 @@ class Opening:
         self._seen.update(map(frozenset, patches))
         good = [one for one in judged if one is not None]
         if self._stage == "single":
-            others = self._singles.tell(patches, good)
-            self._neutral += [(one.error, one.patch) for one in others if self._is_neutral(one)]
+            self._company.tell(patches, good, self._singles.tell(patches, good))
         else:
             self._keep(good)
         self._settle()
@@ -120,7 +122,7 @@ class Opening:
             return
         edits = frozenset(patch)
         self._singles.strike(edits, error)
-        self._neutral = [one for one in self._neutral if not edits <= frozenset(one[1])]
+        self._company.strike(edits)
         self._rounds.strike(edits)
         if self._champion and edits <= frozenset(self._champion[2]):
             self._champion = None
@@ -136,8 +138,12 @@ class Opening:
 
     def _keep(self, good: Sequence[Individual]) -> None:
         """Go on from the best of a round."""
+        if self._stage == "mixed":
+            self._company.note(good)
+            self._rounds.keep(self._best[1], {})
+            return
         reached, best = self._best
-        enough = reached - self._luck if self._stage == "aided" else reached
+        enough = reached - self._luck if self._stage in ("aided", "dearer") else reached
         gains = {
             frozenset(one.patch): one
             for one in good
@@ -166,28 +172,42 @@ class Opening:
                 continue
             if self._stage == "aided" and self._begins_anew():
                 self._stage = "better"
+            elif self._stays():
+                pass
+            elif self._goes_on():
+                self._stage = "dearer"
             else:
                 self._stage = NEXT[self._stage]
-            if self._stage in ("better", "loose"):  # with another objective
-                self._start_over()
-            if self._stage == "leaner":
                 self._limit = self._spent + self._luck
+            if self._stage in ("better", "mixed", "loose"):  # with another objective
+                self._start_over()
+            if self._stage in ("dearer", "leaner"):
                 self._take(self._time, self._spent, self._best[1])
             pool = self._fresh_pool() if not self.over else []
-            self._rounds.begin(pool, alone=self._stage in ("better", "aided"))
+            self._rounds.begin(pool, alone=self._stage in ACCURATE)
 
     def _fresh_pool(self) -> list[Patch]:
         """The winners to be joined in this stage; the first of them is the best if there is none."""
+        if self._stage == "mixed":
+            return self._company.mix(self._singles.winners, self._singles.better)
         if self._stage == "aided":
-            return self._aids(several=False) if self._best[1].edits else []
+            return self._company.aids(self._fits, several=False) if self._best[1].edits else []
         if self._stage == "leaner" and not self._sure(self._spent):
             return []
         order = self._order()
         if order and not self._best[1].edits:
-            starts = self._starts(order)
-            self._take(*starts[min(self._turn, len(starts) - 1)])
+            known = self._starts(order)
+            self._take(*known[min(self._turn, len(known) - 1)])
         pool = [patch for *_, patch in order][:MOST_JOINED]
-        return [*self._aids(several=True), *pool] if pool and self._stage == "better" else pool
+        if pool and self._stage == "better":
+            return [*self._company.aids(self._fits, several=True), *pool]
+        if self._stage == "dearer" and self._sure(self._spent):
+            return [
+                *pool,
+                *self._company.aids(self._fits, several=True),
+                *self._company.aids(self._fits, several=False),
+            ]
+        return pool
 
     def _order(self) -> list[tuple[float, float, Patch]]:
         """The winners that may be joined in this stage, the best bets first."""
@@ -203,11 +223,27 @@ class Opening:
         """What joining begins with: the best, and for the least error also those of other forms that come near."""
         if self._stage not in ("better", "aided"):
             return [order[0]]
-        forms: dict[str, tuple[float, float, Patch]] = {}
-        for one in order:
-            if self._error - one[1] >= ABOUT * (self._error - order[0][1]):
-                forms.setdefault(form_of(one[2]), one)
-        return list(forms.values())[:STARTS]
+        return starts(order, self._error, ABOUT, STARTS)
+
+    def _stays(self) -> bool:
+        """Whether a stage begins once more, with other patches, from another one or up to another error."""
+        more = {"mixed": self._company.mixes_more, "leaner": self._gives}
+        return self._stage in more and more[self._stage]()
+
+    def _goes_on(self) -> bool:
+        """Whether to look for accuracy again at more time: in what was saved, or on top of another mix."""
+        again = self._stage == "leaner" and self._spends_again()
+        return again or (self._stage in ("leaner", "mixed") and self._has_rival())
+
+    def _has_rival(self) -> bool:
+        """Whether to go on from another mix of several edits at once, as from the most accurate of all starts."""
+        rival = self._company.next_mix()
+        if rival is None or not self._sure(rival[1]):
+            self._company.mixes = []
+            return False
+        self._take(*rival)
+        self._room, self._before = DEAR * self._unedited, self._error
+        return True
 
     def _sure(self, error: float) -> bool:
         """Whether an error is so much less than the unedited program's that it is worth many evaluations."""
@@ -225,30 +261,38 @@ class Opening:
         self._take(*self._champion)
         return False
 
-    def _aids(self, *, several: bool) -> list[Patch]:
-        """What may pay on top of the best though it did not alone, the least error first: several edits at once, or single ones."""
-        fitting = [one for one in self._neutral if (len(one[1]) > 1) is several]
-        return [patch for _, patch in sorted(fitting, key=lambda one: (one[0], str(one[1])))][:FEW]
-
     def _belongs(self, time: float, error: float) -> bool:
         """Whether a winner is joined in this stage."""
         if self._accurate:
-            slower = time > SAME * self._unedited
-            return (
-                self._singles.better(error)
-                and slower is (self._stage == "dearer")
-                and self._allows(time)
-            )
+            return self._singles.better(error) and self._fits(time)
         return time < self._unedited
 
-    def _is_neutral(self, one: Individual) -> bool:
-        changes = (one.time, one.error) != (self._unedited, self._error)
-        return changes and one.time <= SAME * self._unedited
+    def _gives(self) -> bool:
+        """Whether to go on saving time at the price of a part of what was gained, since it still takes more than the unedited program."""
+        limit = self._spent + GIVEN * (self._error - self._spent)
+        if self._time <= SAME * self._unedited or self._limit > self._spent + self._luck:
+            return False
+        self._limit = max(limit, self._limit)
+        return self._limit > self._spent + self._luck and self._sure(self._spent)
+
+    def _spends_again(self) -> bool:
+        """Whether to look for accuracy again, in the time that was saved."""
+        if not self._sure(self._spent) or self._spent >= self._before - self._luck:
+            return False
+        self._before = self._spent
+        self._room = max(SAME * self._unedited, self._time)
+        return True
+
+    def _fits(self, time: float) -> bool:
+        """Whether what takes so much time alone may be added to the best in this stage, if it takes as much more there."""
+        joined = self._time * time / self._unedited if self._stage == "dearer" else time
+        return self._allows(joined)
 
     def _allows(self, time: float) -> bool:
         """Whether this stage may take so much time; without a gain in error it is the objective itself."""
-        most = {"better": SAME, "aided": SAME, "dearer": DEAR}.get(self._stage)
-        return most is None or time <= most * self._unedited
+        if self._stage == "dearer":
+            return time <= self._room
+        return not self._accurate or time <= SAME * self._unedited
 
     @property
     def _accurate(self) -> bool:
@@ -282,10 +326,12 @@ class Opening:
             time=self._time,
             spent=self._spent,
             limit=self._limit,
+            room=self._room,
+            before=self._before,
             turn=self._turn,
             champion=self._champion and (*self._champion[:2], str(self._champion[2])),
+            company=self._company.state(),
             winners=[(time, error, str(patch)) for time, error, patch in self._singles.winners],
-            neutral=[(error, str(patch)) for error, patch in self._neutral],
             alone=self._rounds.alone,
             pool=[str(patch) for patch in self._rounds.pool],
         )
@@ -298,10 +344,9 @@ class Opening:
         self._best = (past.best[0], Patch.parse(past.best[1]))
         self._time, self._spent = past.time, past.spent
         self._limit = past.limit
+        self._room, self._before = past.room, past.before
         self._turn = past.turn
-        if past.champion is not None:
-            time, error, text = past.champion
-            self._champion = time, error, Patch.parse(text)
-        self._neutral = [(error, Patch.parse(text)) for error, text in past.neutral]
+        self._champion = past.champion and (*past.champion[:2], Patch.parse(past.champion[2]))
+        self._company.resume(past.company)
         self._rounds.begin([Patch.parse(text) for text in past.pool], alone=past.alone)
         return self

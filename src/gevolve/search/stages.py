@@ -4,16 +4,19 @@ from typing import Literal
 
 import msgspec
 
-Stage = Literal["single", "better", "aided", "dearer", "leaner", "loose", "over"]
+from gevolve.search.company import CompanyState
+
+Stage = Literal["single", "better", "aided", "dearer", "leaner", "mixed", "loose", "over"]
 NEXT: dict[Stage, Stage] = {
     "single": "better",
     "better": "aided",
     "aided": "dearer",
     "dearer": "leaner",
-    "leaner": "loose",
+    "leaner": "mixed",
+    "mixed": "loose",
     "loose": "over",
 }
-ACCURATE: tuple[Stage, ...] = ("better", "aided", "dearer")
+ACCURATE: tuple[Stage, ...] = ("better", "aided", "dearer", "mixed")
 """Stages that look for the least error, not the least time."""
 PRICED: tuple[Stage, ...] = ("leaner", "loose")
 """Stages that trade error for time, so that what saves most for what it loses goes first."""
@@ -28,9 +31,11 @@ class OpeningState(msgspec.Struct, frozen=True, tag="model"):
     time: float
     spent: float
     limit: float
+    room: float
+    before: float
     turn: int
     champion: tuple[float, float, str] | None
+    company: CompanyState
     winners: list[tuple[float, float, str]]
-    neutral: list[tuple[float, str]]
     alone: bool
     pool: list[str]

@@ -263,6 +263,31 @@ def test_what_a_library_does_takes_a_pass_for_each_operation():
     assert reduced > 2 * looped
 
 
+def test_one_operation_alone_takes_longer_than_two_together():
+    """XLA compiles a loop of a single operation without doing several elements at once."""
+    x, y = np.ones((64, 512), np.float32), np.ones((64, 512), np.float32)
+    assert modelled(lambda x, y: x - y, x, y) > 2 * modelled(lambda x, y: x - 0.5 * y, x, y)
+
+
+def test_a_product_that_sums_the_rows_of_its_left_side_takes_longer():
+    """It is the slope of weights: no library does it, and its left side lies across."""
+    x, y = np.ones((32, 784), np.float32), np.ones((32, 64), np.float32)
+    across = modelled(lambda x, y: x.T @ y, x, y)
+    assert across > 1.3 * modelled(lambda x, y: x @ y, np.ones((784, 32), np.float32), y)
+    fewer = modelled(lambda x, y: x.T @ y, x[:, :588], y)
+    assert fewer / across == pytest.approx(588 / 784, rel=0.05)
+
+
+def test_zeros_around_what_is_turned_need_not_be_fetched():
+    x, y = np.ones((64, 400), np.float32), np.ones((784, 64), np.float32)
+
+    def padded(x, y):
+        return y - 0.5 * jnp.pad(x, [(0, 0), (192, 192)]).T
+
+    whole = modelled(lambda x, y: y - 0.5 * x.T, np.ones((64, 784), np.float32), y)
+    assert modelled(padded, x, y) < 0.7 * whole
+
+
 def test_rates_are_the_same_when_they_are_read_again():
     assert Rates.of(ALONE.flat()) == ALONE
     assert Rates.of({"functions.tanh": 1.0}).functions == Rates().functions | {"tanh": 1.0}

@@ -4,14 +4,15 @@ import jax
 import numpy as np
 import pytest
 
-from gevolve.ir.stablehlo import load
+from gevolve.device.xla.client import Client
+from gevolve.ir.stablehlo import canonical, load
 from gevolve.patch import Patch
 
 WEIGHTS = {"w": np.ones((4, 2), np.float32), "b": np.zeros(2, np.float32)}
 BATCHES = np.ones((5, 3, 4), np.float32)
 
 
-def training(step):
+def training(step, weights=WEIGHTS, batches=BATCHES):
     def train(weights, batches):
         def round_(weights, x):
             slope = jax.grad(lambda one: ((x @ one["w"] + one["b"]) ** 2).sum())(weights)
@@ -19,7 +20,7 @@ def training(step):
 
         return jax.lax.scan(round_, weights, batches)[0]
 
-    return load(train, [WEIGHTS, BATCHES])
+    return load(train, [weights, batches])
 
 
 def rates_of(program):
@@ -60,3 +61,42 @@ def test_no_counter_stops_counting():
         id_ = line.split()[0].removeprefix("%")
         variant = program.apply(Patch.parse(f"scale {id_} -1 #1"))
         assert variant.skipped
+
+
+def test_inputs_are_left_out_of_the_prediction_and_of_the_slope_alike():
+    program = training(lambda slope: 0.125 * slope, WIDE, np.ones((5, 3, 16), np.float32))
+    (first, *_) = [p for p in program.sweep(["contract"], None) if len(p) > 1]
+    assert [edit.kind for edit in first] == ["contract", "part"]
+    variant = program.apply(first)
+    assert not variant.skipped
+    assert program.verify(variant.text) is None
+    products = [line for line in variant.text.splitlines() if "dot_general" in line]
+    live = [line for line in products if "x12x" in line or "x12>" in line or "<12x" in line]
+    assert len(live) == 2, "both products are over 12 of 16 inputs"
+
+
+WIDE = {"w": np.ones((16, 2), np.float32), "b": np.zeros(2, np.float32)}
+
+
+@pytest.mark.parametrize("eighths", [4, 6, 7])
+def test_smooth_steps_are_as_large_in_the_long_run(eighths):
+    """A step that is always the same stays what it was, but for the first rounds."""
+    program = load(
+        lambda start: jax.lax.fori_loop(0, 200, lambda _, x: x - np.float32(0.5), start),
+        [np.zeros(4, np.float32)],
+    )
+    (target,) = [p for p in program.sweep(["smooth"], None) if p[0].args[1] == str(eighths)]
+    late = eighths / (8 - eighths)
+    assert outcome(program, target) == pytest.approx(-0.5 * (200 - late), rel=1e-3)
+    (carried,) = [p for p in program.sweep(["carry"], None) if p[0].args[1] == str(eighths)]
+    assert outcome(program, carried) == pytest.approx(
+        -0.5 * (200 - late) * 8 / (8 - eighths), rel=1e-3
+    )
+
+
+def outcome(program, patch):
+    variant = program.apply(patch)
+    assert not variant.skipped
+    compiled = Client("cpu", 0).compile(canonical(variant.text))
+    (result,), _ = compiled.run([compiled.client.upload(np.zeros(4, np.float32))])
+    return float(result[0])

@@ -140,6 +140,10 @@ def probes() -> Iterator[Probe]:
     def twice(x: Any, there: Any, back: Any) -> Any:
         return x @ there @ back
 
+    def slope(x: Any, y: Any, back: Any) -> Any:
+        there = lax.dot_general(x, y, (((0,), (0,)), ((), ())))
+        return lax.dot_general(back, there, (((1,), (1,)), ((), ())))
+
     yield Probe("run", more, [numbers(8)])
     yield Probe("argument", first_of_all, [numbers(8) for _ in range(64)])
     yield Probe("result", several, [numbers(8) for _ in range(16)])
@@ -148,6 +152,7 @@ def probes() -> Iterator[Probe]:
     yield loop("near", 50, more, 1 << 14)
     yield loop("far", 2, more, 1 << 21)
     yield loop("element", 50, chain, 1 << 12)
+    yield loop("alone", 50, lax.neg, 1 << 12)
     yield loop("single", 20, lambda x: x.T + single(1), 96, 96)
     yield loop("exchange", 20, lambda x: x.T, 96, 96)
     yield loop("tap", 3, smooth, 2, 16, 16, 16)
@@ -167,6 +172,7 @@ def probes() -> Iterator[Probe]:
     yield beside("entry", 10, twice, (512, 64), (64, 8), (8, 64))
     for columns in (16, 32, 48, 60):
         yield beside(f"columns{columns}", 5, twice, (256, 64), (64, columns), (columns, 64))
+    yield beside("turned", 5, slope, (64, 256), (64, 64), (64, 64))
     yield beside("leftover", 2, there_and_back, (2, 16, 16, 5), (3, 3, 5, 24), (1, 1, 24, 5))
     yield beside("half", 5, half, (128, 128), (128, 128))
     yield beside("patch", 2, convolution, (2, 14, 14, 2), (5, 5, 2, 2))

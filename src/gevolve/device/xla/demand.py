@@ -61,6 +61,17 @@ def _widens(body: Computation, one: Instruction) -> bool:
     return any(taken.sizes[at] != made.sizes[at] for at in made.order[:-1])
 
 
+def made_of(body: Computation, names: Iterable[str]) -> set[str]:
+    """These instructions of a fusion, and all that they are made of."""
+    found, todo = set[str](), list(names)
+    while todo:
+        name = todo.pop()
+        if name not in found and name in body.instructions:
+            found.add(name)
+            todo += body.instructions[name].operands
+    return found
+
+
 def read(body: Computation, number: int, size: float) -> float:
     """Of an argument of a fusion, the bytes that it reads."""
     name = next(

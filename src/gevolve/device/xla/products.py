@@ -31,6 +31,14 @@ _PLAIN = 0.8
 _DILATED = re.compile(r"lhs_dilate=([\dx]+)")
 
 
+def turned_seconds(rates: Rates, inside: Computation, one: Instruction) -> float:
+    """What a matrix product takes longer if no library does it because the rows of its left side are summed."""
+    left = inside.instructions[one.operands[0]].shape
+    summed = one.numbers("lhs_contracting_dims")
+    across = bool(left.order and summed) and left.order[0] not in summed
+    return left.count * rates.turned if across else 0.0
+
+
 def dot_seconds(rates: Rates, inside: Computation, one: Instruction) -> float:
     """Of a matrix product, without what starts it."""
     left, right = (inside.instructions[name].shape for name in one.operands[:2])

@@ -19,7 +19,7 @@ import msgspec
 from gevolve.errors import DeviceError
 from gevolve.system import tools
 
-VERSION = "3"
+VERSION = "4"
 """Of what is measured, and how."""
 _DEADLINE = 600.0
 
@@ -78,6 +78,8 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
 
     element: float = 2.5e-11
     """A simple operation on one element, when several are done at once."""
+    alone: float = 4.5e-10
+    """The same where a loop does nothing else: XLA compiles such a loop apart, and does one element at a time."""
     single: float = 9e-10
     """An element that is fetched from elsewhere than the one before it."""
     exchange: float = 6e-10
@@ -110,6 +112,8 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
     """The same of numbers of 16 bits."""
     entry: float = 9e-11
     """An element that a matrix product takes or gives."""
+    turned: float = 6e-10
+    """A number of the left side of a product whose rows are summed, as in the slope of weights: none that the library does."""
     columns16: float = 1.6
     """How much longer a product of 16 columns takes than a quarter of one of 64, ..."""
     columns32: float = 1.2

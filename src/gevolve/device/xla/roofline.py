@@ -12,9 +12,9 @@ from functools import cached_property
 
 import msgspec
 
-from gevolve.device.xla.demand import MOVES, before_cases, demand, read, result, updated
+from gevolve.device.xla.demand import MOVES, before_cases, demand, made_of, read, result, updated
 from gevolve.device.xla.hlo import Computation, Instruction, Module, read_module
-from gevolve.device.xla.products import convolution_seconds, dot_seconds
+from gevolve.device.xla.products import convolution_seconds, dot_seconds, turned_seconds
 from gevolve.device.xla.rates import Rates
 
 FREE = frozenset(
@@ -37,6 +37,13 @@ _CUT = 0.4
 _ONE_BY_ONE = 7
 """A function that is computed only in some cases is done one by one, which takes so many times as long."""
 FUNCTIONS = frozenset(Rates().functions)
+ALONE = (
+    frozenset(
+        ["abs", "add", "and", "maximum", "minimum", "multiply", "negate", "or", "subtract", "xor"]
+    )
+    | FUNCTIONS
+)
+"""Of these it is known that a loop of one of them alone is compiled otherwise than one of several."""
 _SMALL = 'xla_cpu_small_call="true"'
 """What a call that is compiled as one says of itself."""
 _LIBRARY = '"__ynn_fusion"'
@@ -135,14 +142,19 @@ class Roofline:
                 slower = _ONE_BY_ONE if inner.name in apart and inner.opcode in FUNCTIONS else 1.0
                 work += slower * self._work(body, inner, needed)
         work += self._fetched(body, root)
+        if _is_alone(body):
+            work = max(work, result(body).shape.count * self._rates.alone)
         return self._rates.start + max(work, self._traffic(inside, one, body))
 
     def _fetched(self, body: Computation, root: Instruction) -> float:
         """Of the elements that a fusion takes from elsewhere than the ones before them."""
         inner = body.instructions.values()
         count = max((shape.count for shape in root.shapes), default=0)
-        if not any(_moved(body, i) for i in inner):
+        moved = [i.name for i in inner if _moved(body, i)]
+        if not moved:
             return count * self._rates.single * _CUT if any(_cut(body, i) for i in inner) else 0.0
+        given = {i.name: needed for needed, i in demand(body, root) if i.opcode == "parameter"}
+        count = min(count, max((given.get(name, 0) for name in made_of(body, moved)), default=0))
         computes = any(i.opcode not in FREE and i.opcode not in MOVES for i in inner)
         return count * (self._rates.single if computes else self._rates.exchange)
 
@@ -151,7 +163,8 @@ class Roofline:
         rates = self._rates
         part = count / max(1, one.shape.count)
         if one.opcode == "dot":
-            return part * dot_seconds(rates, inside, one)
+            seconds = dot_seconds(rates, inside, one) + turned_seconds(rates, inside, one)
+            return part * seconds
         if one.opcode == "convolution":
             return part * convolution_seconds(rates, inside, one, fused=False)
         if one.opcode == "reduce":
@@ -216,6 +229,12 @@ def _words(one: Instruction) -> float:
 def _window_size(one: Instruction) -> int:
     sizes = one.attributes.partition("window={size=")[2].partition(" ")[0].partition("}")[0]
     return math.prod(int(size) for size in sizes.split("x") if size.isdigit())
+
+
+def _is_alone(body: Computation) -> bool:
+    """Whether a fusion is one simple operation on whole arrays."""
+    inner = [i.opcode for i in body.instructions.values() if i.opcode != "parameter"]
+    return len(inner) == 1 and inner[0] in ALONE
 
 
 def _cut(inside: Computation, one: Instruction) -> bool:

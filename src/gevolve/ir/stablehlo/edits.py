@@ -24,7 +24,7 @@ from gevolve.ir.stablehlo.edit_kind import (
     movable,
 )
 from gevolve.ir.stablehlo.index import OpInfo
-from gevolve.ir.stablehlo.loops import Carry, Decay, rates
+from gevolve.ir.stablehlo.loops import Carry, Decay, Smooth, rates
 from gevolve.ir.stablehlo.narrow import narrow_op
 from gevolve.ir.stablehlo.products import Fill, Split, Turn, Widen
 from gevolve.ir.stablehlo.pruning import Contract, Part, Skip, Taps
@@ -344,7 +344,7 @@ EDIT_KINDS = EditKinds(
     StablehloEdit,
     (
         *(Copy, Delete, Move, Replace, Swap, SetOperand, Scale, Narrow),
-        *(Skip, Contract, Part, Taps, Fill, Widen, Split, Turn, Cheaper, Carry, Decay),
+        *(Skip, Contract, Part, Taps, Fill, Widen, Split, Turn, Cheaper, Carry, Smooth, Decay),
     ),
 )
 """All edit kinds of models, in the order in which the search draws them."""

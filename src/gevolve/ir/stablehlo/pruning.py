@@ -14,18 +14,21 @@ from gevolve.ir.stablehlo.resize import splat
 from gevolve.ir.stablehlo.slicing import (
     Range,
     Slicing,
+    operand_dims,
     product_dims,
     window_of,
 )
 from gevolve.ir.stablehlo.tensor import Tensor, tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from gevolve.ir.stablehlo.sites import StablehloSites
 
 PARTS = ((0, 6), (2, 8), (0, 4), (4, 8), (0, 7), (1, 8), (0, 2))
 """The ranges that are kept, in eighths of the whole."""
+SHARED = ((1, 7), (0, 6), (2, 8), (2, 6), (0, 4), (4, 8))
+"""Those of a dimension that several products share."""
 LEAST = 8
 """Dimensions smaller than this are left whole."""
 HEAVY = ("stablehlo.dot_general", "stablehlo.convolution")
@@ -81,6 +84,15 @@ class Contract(StablehloEdit):
                 size = summed(sites.op(id_))
                 if size >= LEAST:
                     yield cls(id_, size * low // 8, size * high // 8)
+
+    @classmethod
+    def bundles(cls, sites: StablehloSites) -> Iterable[Iterable[StablehloEdit]]:
+        """Channels that one product sums over and others keep, as the slope of weights does: left out of all of them."""
+        found = list(_shared(sites))
+        for low, high in SHARED:
+            for id_, size, others in found:
+                kept = size * low // 8, size * high // 8
+                yield [cls(id_, *kept), *(Part(other, dim, *kept) for other, dim in others)]
 
     def apply(self, draft: StablehloDraft, seed: int) -> None:
         del seed  # the edit says it all
@@ -190,6 +202,32 @@ class Taps(StablehloEdit):
 
     def describe(self, show: Show) -> str:
         return f"use taps {self.start} to {self.limit - 1} of axis {self.axis} of {show(self.target)} only"
+
+
+def _shared(sites: StablehloSites) -> Iterator[tuple[str, int, list[tuple[str, int]]]]:
+    """Matrix products, how many channels each sums over, and the products that keep these, with their dimension of them."""
+    ops = {id_: sites.op(id_) for id_ in sites.heavy}
+    products = {id_: op for id_, op in ops.items() if op.name == "stablehlo.dot_general"}
+    kept = [
+        (value, at, id_, dim)
+        for id_, op in products.items()
+        for dim in _own_dims(op)
+        for number, at in operand_dims(op, dim) or ()
+        for value in [op.operands[number]]
+    ]
+    for id_, op in products.items():
+        dims = summed_dims(op)
+        size = summed(op)
+        if dims is None or size < LEAST:
+            continue
+        both = list(zip(op.operands, dims, strict=True))
+        others = [
+            (other, dim)
+            for value, at, other, dim in kept
+            if other != id_ and any(value == own and at == its for own, its in both)
+        ]
+        if others:
+            yield id_, size, others
 
 
 def summed(op: Op) -> int:

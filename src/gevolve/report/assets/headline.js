@@ -73,7 +73,7 @@ function alsoValidated(data) {
   if (data.accurate) {
     const { id, error, heldOutError, interval } = data.accurate;
     lines.push(
-      `${id} has less error than the unedited program: ${short(error)} for ${short(data.baseline.error)} on the search data, ${short(heldOutError)} for ${short(data.baseline.heldOutError)} on held-out data, at ${interval.value.toFixed(3)} of its time.`,
+      `${id} has less error than the unedited program: ${short(error)} for ${short(data.baseline.error)} on the search data, ${short(heldOutError)} for ${short(data.baseline.heldOutError)} on held-out data, at ${interval.value.toFixed(3)}${interval.runs > 1 ? ` (${interval.low.toFixed(3)} to ${interval.high.toFixed(3)})` : ''} of its time.`,
     );
   }
   return lines.map((line) => h('p', {}, line));

@@ -15,8 +15,9 @@ module {
       %o8 = stablehlo.multiply %o7, %b1.1 : tensor<4xf32>
       %r1 = stablehlo.constant dense<5.000000e-01> : tensor<4xf32>
       %r2 = stablehlo.multiply %b1.2, %r1 : tensor<4xf32>
-      %r3 = stablehlo.add %r2, %o8 : tensor<4xf32>
-      %o9 = stablehlo.subtract %b1.1, %r3 : tensor<4xf32>
+      %r3 = stablehlo.add %r2, %b1.1 : tensor<4xf32>
+      %r4 = stablehlo.multiply %r3, %o7 : tensor<4xf32>
+      %o9 = stablehlo.subtract %b1.1, %r4 : tensor<4xf32>
       stablehlo.return %o6, %o9, %r3 : tensor<i32>, tensor<4xf32>, tensor<4xf32>
     }
     return %o1#1 : tensor<4xf32>
