@@ -126,13 +126,8 @@ class Checks:
         stopwatch: Stopwatch,
         outputs: tuple[Outputs, ...],
         where: str,
-        *,
-        loosely: bool = False,
     ) -> Seen:
-        """Judge one run of a variant by its plain outputs, the first of `outputs`.
-
-        A variant that may be inexact (`loosely`) may round otherwise in a check that runs other code.
-        """
+        """Judge one run of a variant by its plain outputs, the first of `outputs`."""
         assert run.check is not None
         check, (plain, got) = self.cases[run.case][run.check], outputs
         try:
@@ -143,8 +138,7 @@ class Checks:
                 got.fill(child.fill)
                 judge.check_hazards(ran.usage.hazards, check.hazards, where)
                 here = f"{where}, check {check.name}"
-                rounds = loosely and check.name in self.problem.device.rough
-                if check.exact and not rounds:
+                if check.exact and check.name not in self.problem.device.rough:
                     judge.check_order(plain.arrays, got.arrays, here)
                 else:
                     assert self.meter is not None

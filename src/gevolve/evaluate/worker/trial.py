@@ -208,7 +208,6 @@ class Trial:
         work: dict[int, tuple[float, ...]] = {}
         worst = off = spread = 0.0
         checks, doubts, unsure = self._unedited.checks, set[str](), ""
-        loosely = self._tolerance > self._unedited.meter.rounding
         grown: dict[tuple[int, bool], Growing] = {}
         for run in self._plan:
             if run.check:
@@ -217,8 +216,7 @@ class Trial:
                     continue
                 child.go()
                 outputs = self._expected[run.case].outputs
-                where = self._where(run.case)
-                seen = checks.judge(run, child, stopwatch, outputs, where, loosely=loosely)
+                seen = checks.judge(run, child, stopwatch, outputs, self._where(run.case))
                 doubts.update(seen.doubts)
                 unsure = unsure or seen.unsure
                 continue
