@@ -163,6 +163,32 @@ def adam(weights: Any, x: Any, y: Any) -> Any:
     return jax.lax.scan(step, (weights, none, none), jnp.arange(4.0))[0][0]
 
 
+def squeeze(weights: Any, x: Any) -> Any:
+    """Blocks of a wide and a narrow convolution whose channels are weighted by what the whole image says, and a pooling."""
+    stem, blocks, out = weights
+    x = jax.nn.silu(convolved(x, stem, 2))
+    for wide, down, up, narrow in blocks:
+        y = jax.nn.silu(convolved(x, wide))
+        share = jax.nn.sigmoid(jax.nn.relu(y.mean((1, 2)) @ down) @ up)
+        x = x + convolved(y * share[:, None, None], narrow)
+    return jax.nn.softmax(x.max((1, 2)) @ out)
+
+
+def towers(weights: Any, people: Any, things: Any, told: Any) -> Any:
+    """Two towers of dense layers over embeddings, and how well each of one goes with all of the other."""
+    table, others, left, right, scale = weights
+
+    def tower(x: Any, layers: Any) -> Any:
+        for weight, bias in layers:
+            x = jax.nn.leaky_relu(x @ weight + bias)
+            x = (x - x.mean(-1, keepdims=True)) / jnp.sqrt(x.var(-1, keepdims=True) + 1e-5)
+        return x / jnp.sqrt((x * x).sum(-1, keepdims=True))
+
+    mine = tower(jnp.concatenate([table[people].mean(1), told], -1), left)
+    theirs = tower(others[things], right)
+    return jax.nn.log_softmax(mine @ theirs.T * jnp.exp(scale))
+
+
 UNSEEN: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "u-net": (
         u_net,
@@ -229,5 +255,34 @@ UNSEEN: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "adam": (
         adam,
         [[normal(36, 88), normal(88) + 1, normal(88, 9)], normal(64, 36), normal(64, 9)],
+    ),
+    "squeeze": (
+        squeeze,
+        [
+            [
+                normal(3, 3, 4, 16),
+                [
+                    [normal(3, 3, 16, 40), normal(40, 10), normal(10, 40), normal(1, 1, 40, 16)]
+                    for _ in range(3)
+                ],
+                normal(16, 12),
+            ],
+            normal(3, 20, 20, 4),
+        ],
+    ),
+    "towers": (
+        towers,
+        [
+            [
+                normal(300, 24),
+                normal(150, 32),
+                [[normal(44, 72), normal(72)], [normal(72, 30), normal(30)]],
+                [[normal(32, 72), normal(72)], [normal(72, 30), normal(30)]],
+                np.float32(1.5),
+            ],
+            RNG.integers(0, 300, (80, 6)).astype(np.int32),
+            RNG.integers(0, 150, 110).astype(np.int32),
+            normal(80, 20),
+        ],
     ),
 }

@@ -16,7 +16,7 @@ from gevolve.device.xla.roofline import Roofline, UnknownTripsError
 from gevolve.evaluate.child.timing import Precision, compare
 from gevolve.ir.stablehlo import canonical, load
 
-ALONE = Rates(run=0, result=0)
+ALONE = Rates(run=0, result=0, first=0)
 """Without what a run takes whatever it does."""
 HLO = """HloModule main, is_scheduled=true
 

@@ -18,6 +18,8 @@ _WHOLE = 8
 """Products of integers take so many times what those of floating-point numbers do."""
 _AT_ONCE = {1: (4, 0.7), 2: (2, 1.0), 3: (4, 1.35)}
 """By packets of columns: how many terms the library sums at a time, and what one that is left over takes, relative to two packets."""
+_EDGE = 26
+"""A product that sums over rows takes what one with so many columns more would."""
 _FULL = 0.65
 """Of two packets without a rest it is this part, ..."""
 _FEW, _NARROW = 2, 24
@@ -26,13 +28,11 @@ _FEW, _NARROW = 2, 24
 
 _FORM = re.compile(r"b\d+f_\d+io->b\d+f")
 """The order of dimensions that convolutions are written for; any other is computed by plain loops."""
-_PLAIN = 0.8
-"""A product in plain loops takes this part of an element that is fetched from elsewhere."""
 _DILATED = re.compile(r"lhs_dilate=([\dx]+)")
 
 
-def dot_seconds(rates: Rates, inside: Computation, one: Instruction) -> float:
-    """Of a matrix product, without what starts it."""
+def dot_seconds(rates: Rates, inside: Computation, one: Instruction, *, fused: bool) -> float:
+    """Of a matrix product, without what starts it; those that are fused are the first library's."""
     left, right = (inside.instructions[name].shape for name in one.operands[:2])
     depth = math.prod(left.sizes[at] for at in one.numbers("lhs_contracting_dims"))
     batches = math.prod(left.sizes[at] for at in one.numbers("lhs_batch_dims"))
@@ -42,6 +42,9 @@ def dot_seconds(rates: Rates, inside: Computation, one: Instruction) -> float:
     work = 2.0 * batches * rows * depth * _columns(rates, columns) * each
     work += batches * rows * _leftover(rates, depth, columns)
     size = max(1.0, one.shape.bytes / max(1, one.shape.count) / 4)
+    if one.numbers("lhs_contracting_dims") == (0,) and not fused and each == rates.multiply:
+        work = 2.0 * rows * depth * (columns + _EDGE) * rates.turned
+    work += right.count * rates.weight * size
     return work + (left.count + one.shape.count) * rates.entry * size
 
 
@@ -66,10 +69,10 @@ def convolution_seconds(
         return places * groups * (rates.group + depth * rates.group_tap) + work
     if fused:
         work += places * depth / channels * _leftover(rates, channels, out)
-        return work + places * (depth + out) * rates.entry
+        return work + places * (depth + out) * rates.entry + kernel.count * rates.weight
     if not _FORM.fullmatch(labels):
         apart = math.prod(map(int, _numbers(_DILATED, one.attributes)))
-        return one.shape.count * depth / apart * rates.single * _PLAIN
+        return one.shape.count * depth / apart * rates.fold
     across = max((int(name) for name in names if name.isdigit()), default=-1)
     row = channels * size.get(str(across), 1)
     if channels % _PACKET == 0:

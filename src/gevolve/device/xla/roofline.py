@@ -14,6 +14,7 @@ import msgspec
 
 from gevolve.device.xla.demand import MOVES, before_cases, demand, read, result, updated
 from gevolve.device.xla.hlo import Computation, Instruction, Module, read_module
+from gevolve.device.xla.loops import HARD, PACKET, SOFT, left_over, one_by_one, tiled
 from gevolve.device.xla.products import convolution_seconds, dot_seconds
 from gevolve.device.xla.rates import Rates
 
@@ -37,6 +38,14 @@ _CUT = 0.4
 _ONE_BY_ONE = 7
 """A function that is computed only in some cases is done one by one, which takes so many times as long."""
 FUNCTIONS = frozenset(Rates().functions)
+_FOUND = 2.0
+"""One whose place is found by dividing takes so many times what it does to fetch and store it."""
+_MOVED_APART = 0.7
+"""One that is only moved takes this part of one that is computed, when they are done one by one."""
+_BESIDE = 1.6
+"""A function beside others in one loop takes so many times as long."""
+_CALLED = 0.65
+"""A function in a loop that does one element at a time takes longer by this part of such an element."""
 _SMALL = 'xla_cpu_small_call="true"'
 """What a call that is compiled as one says of itself."""
 _LIBRARY = '"__ynn_fusion"'
@@ -62,6 +71,7 @@ class Roofline:
         arguments = sum(one.opcode == "parameter" for one in entry.instructions.values())
         results = len(entry.instructions[entry.root].shapes)
         started = rates.run + arguments * rates.argument + results * rates.result
+        started += self._instructions(self._module.entry) * rates.first
         return started + self.computation(self._module.entry)
 
     @property
@@ -77,6 +87,16 @@ class Roofline:
                 self.instruction(computation, one) for one in computation.instructions.values()
             )
         return self._seconds[name]
+
+    def _instructions(self, name: str) -> int:
+        """How many instructions a computation starts, those of a loop once."""
+        count = 0
+        for one in self._module.computations[name].instructions.values():
+            if one.opcode not in FREE:
+                count += 1
+            if one.opcode in ("while", "conditional", "call") and _SMALL not in one.attributes:
+                count += sum(self._instructions(n) for names in one.called.values() for n in names)
+        return count
 
     @cached_property
     def _at_once(self) -> Roofline:
@@ -114,7 +134,7 @@ class Roofline:
         if one.opcode in FREE or one.opcode in ("broadcast", "reshape", "slice"):
             return 0.0
         if one.opcode == "dot":
-            return dot_seconds(rates, body, one)
+            return dot_seconds(rates, body, one, fused=True)
         if one.opcode == "convolution":
             return convolution_seconds(rates, body, one, fused=True)
         if one.opcode == "reduce":
@@ -128,20 +148,43 @@ class Roofline:
     def _fusion(self, inside: Computation, one: Instruction, body: Computation) -> float:
         """A fusion computes each element of its result from those that it needs."""
         root = result(body)
-        work = 0.0
-        apart = before_cases(body)
-        for needed, inner in demand(body, root):
-            if inner.opcode not in FREE and inner.opcode not in MOVES:
-                slower = _ONE_BY_ONE if inner.name in apart and inner.opcode in FUNCTIONS else 1.0
-                work += slower * self._work(body, inner, needed)
-        work += self._fetched(body, root)
+        work = self._computed(body, root) + self._fetched(body, root)
         return self._rates.start + max(work, self._traffic(inside, one, body))
+
+    def _computed(self, body: Computation, root: Instruction) -> float:
+        """What a fusion computes, in a loop or in tiles."""
+        rates = self._rates
+        cases = before_cases(body)
+        apart = one_by_one(body, root)
+        needs = list(demand(body, root))
+        functions = sum(one.opcode in SOFT and n >= root.shape.count for n, one in needs)
+        work = 0.0
+        for needed, inner in needs:
+            if inner.opcode in FREE or inner.opcode in MOVES:
+                continue
+            slower = 1.0
+            if inner.name in cases and inner.opcode in FUNCTIONS:
+                slower = _ONE_BY_ONE
+            elif inner.opcode in HARD and apart:
+                slower = PACKET
+            elif inner.opcode in SOFT and functions > 1:
+                slower = _BESIDE
+            work += slower * self._work(body, inner, needed)
+        work *= left_over(body, root)
+        wide = tiled(body)
+        if wide and root.shape.count > 1:
+            return max(work, rates.tile * wide * root.shape.count * _words(root))
+        moves = all(one.opcode in FREE or one.opcode in MOVES for one in body.instructions.values())
+        slower = _MOVED_APART if moves else 1 + _CALLED * functions
+        return work + apart * root.shape.count * rates.apart * slower
 
     def _fetched(self, body: Computation, root: Instruction) -> float:
         """Of the elements that a fusion takes from elsewhere than the ones before them."""
         inner = body.instructions.values()
         count = max((shape.count for shape in root.shapes), default=0)
         if not any(_moved(body, i) for i in inner):
+            if _rejoined(body):
+                return count * self._rates.apart * _FOUND
             return count * self._rates.single * _CUT if any(_cut(body, i) for i in inner) else 0.0
         computes = any(i.opcode not in FREE and i.opcode not in MOVES for i in inner)
         return count * (self._rates.single if computes else self._rates.exchange)
@@ -151,7 +194,7 @@ class Roofline:
         rates = self._rates
         part = count / max(1, one.shape.count)
         if one.opcode == "dot":
-            return part * dot_seconds(rates, inside, one)
+            return part * dot_seconds(rates, inside, one, fused=False)
         if one.opcode == "convolution":
             return part * convolution_seconds(rates, inside, one, fused=False)
         if one.opcode == "reduce":
@@ -164,7 +207,7 @@ class Roofline:
             return len(one.shapes) * count * math.log2(length + 2) * rates.compare
         if one.opcode == "scatter":
             changes = inside.instructions[one.operands[-1]].shape
-            return changes.count * rates.near * 8 + changes.rows * rates.single
+            return 4 * (changes.count * rates.element + changes.rows * rates.single)
         if one.opcode in ("gather", "dynamic-update-slice", "dynamic-slice"):
             return one.shape.rows * rates.single
         if one.opcode in _MOVED:
@@ -175,13 +218,12 @@ class Roofline:
         return count * rates.functions.get(one.opcode, rates.element) * _words(one)
 
     def _reduction(self, inside: Computation, one: Instruction) -> float:
-        """Of a whole reduction: across rows many are done at once, along them one by one."""
+        """Of a whole reduction, which a loop does one by one; the library does most."""
         taken = inside.instructions[one.operands[0]].shape
-        along = bool(taken.order) and taken.order[0] in one.numbers("dimensions")
         rates = self._rates
         if len(one.operands) > 2:
             return taken.count * rates.choose
-        return taken.count * (rates.fold if along else rates.element)
+        return taken.count * rates.fold
 
     def _traffic(
         self, inside: Computation, one: Instruction, body: Computation | None = None
@@ -206,6 +248,20 @@ class Roofline:
         total = given + sum(taken)
         rates = self._rates
         return total * (rates.near if total <= rates.cache else rates.far)
+
+
+def _rejoined(body: Computation) -> bool:
+    """Whether dimensions change places and rows are joined to longer ones, so that no row lies in one piece."""
+    inner = body.instructions
+    return (
+        not tiled(body)
+        and any(one.opcode == "transpose" for one in inner.values())
+        and all(one.opcode in FREE or one.opcode in MOVES for one in inner.values())
+        and any(
+            one.opcode == "bitcast" and one.shape.inner > inner[one.operands[0]].shape.inner > 1
+            for one in inner.values()
+        )
+    )
 
 
 def _words(one: Instruction) -> float:
