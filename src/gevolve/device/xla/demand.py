@@ -97,6 +97,8 @@ def demand(body: Computation, root: Instruction) -> Iterable[tuple[float, Instru
                 each = float(source.count)  # where a row is, is asked once
             elif one.opcode == "pad":
                 each = min(mine, float(source.count))
+            elif one.opcode == "concatenate":
+                each = mine * source.count / max(1, one.shape.count)
             elif one.opcode == "broadcast":
                 # What does not change along a row is computed once for it.
                 along = (

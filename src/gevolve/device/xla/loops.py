@@ -2,8 +2,8 @@
 
 LLVM unrolls a short loop along a row before it looks for what could be done at once, and then finds nothing: rows of nine
 to some forty elements take several times as long as those of eight or a hundred. What is left of a row when it is not a
-multiple of what is done at once is done one by one. And a fusion that does but one operation on whole arrays is compiled
-in tiles, by other means than all others.
+multiple of what is done at once is done one by one. And a fusion of whole arrays alone, without so much as a constant, is
+compiled in tiles, by other means than all others.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from gevolve.device.xla.demand import demand
+from gevolve.device.xla.demand import MOVES, demand
 
 if TYPE_CHECKING:
     from gevolve.device.xla.hlo import Computation, Instruction
@@ -38,12 +38,22 @@ _LENGTHS = {
     "sine": 20,
     "cosine": 20,
     "pad": 6,
-    "concatenate": 8,
     "dynamic-slice": 2,
 }
 """The instructions of an operation, as long as its functions are calls; those of any other are one."""
 _NOTHING = frozenset(
-    ("constant", "broadcast", "bitcast", "reshape", "transpose", "copy", "slice", "gather", "tuple")
+    (
+        "constant",
+        "broadcast",
+        "bitcast",
+        "reshape",
+        "transpose",
+        "copy",
+        "slice",
+        "gather",
+        "concatenate",
+        "tuple",
+    )
 )
 """What adds none: it says where a value is."""
 SOFT = frozenset(
@@ -59,39 +69,16 @@ _SEVERAL = frozenset(("rsqrt", "logistic", "exponential-minus-one", "erf"))
 """Functions that are as much as two."""
 _LONG = 20
 """A round of so many instructions has a loop of its own for what is left of a row."""
-_TILED = frozenset(("parameter", "bitcast", "copy", "transpose", "iota", "tuple"))
-"""What may stand in tiles beside operations on one element at a time."""
-_UNTILED = frozenset(
-    (
-        *(
-            "constant",
-            "broadcast",
-            "reshape",
-            "reduce",
-            "reduce-window",
-            "slice",
-            "dynamic-slice",
-            "pad",
-        ),
-        *(
-            "concatenate",
-            "gather",
-            "scatter",
-            "reverse",
-            "sort",
-            "dot",
-            "convolution",
-            "map",
-            "fusion",
-        ),
-        *("dynamic-update-slice", "select-and-scatter", "while", "custom-call", "bitcast-convert"),
-    )
-)
+_UNTILED = MOVES - {"parameter", "bitcast", "copy", "transpose", "iota", "tuple"} | {
+    *("reduce", "reduce-window", "scatter", "sort", "dot", "convolution", "map", "while"),
+    *("dynamic-update-slice", "select-and-scatter", "custom-call", "bitcast-convert", "fusion"),
+}
+"""What is not done in tiles: all but operations on one element at a time, and what turns an array."""
 _TILE = 16
 _NARROWER = {16: 1.0, 8: 1.5, 4: 2.4, 2: 2.6, 1: 3.9}
 """A tile is as wide as the largest power of two that goes into a row; one of so many elements takes so many times as long."""
-_SHORT = 0.4
-"""Rows of a tile or less are joined if they are of such a size; they take this part."""
+_SHORT = 0.2
+"""Shorter rows of such a size are joined; they take this part."""
 
 
 def tiled(body: Computation) -> float:
@@ -102,8 +89,6 @@ def tiled(body: Computation) -> float:
         or body.instructions[body.root].opcode == "tuple"
     ):
         return 0.0
-    if sum(one.opcode not in _TILED for one in inner) > 1:
-        return 0.0
     row = body.instructions[body.root].shape.inner
     width = math.gcd(row, _TILE)
     return _NARROWER[width] * (_SHORT if row == width and row < _TILE else 1.0)
@@ -111,12 +96,23 @@ def tiled(body: Computation) -> float:
 
 def round_length(body: Computation, root: Instruction) -> int:
     """About how many instructions one round of a fusion's loop along a row is, before functions are written out."""
-    elements = root.shape.count
-    length = _COUNTER
+    joined = _joined(body)
+    elements = min([root.shape.count, *(one.shape.count for one in joined)])
+    length = 0
     for needed, one in demand(body, root):
         if needed >= elements and one.opcode not in _NOTHING:  # else it is done once for a row
             length += _LENGTHS.get(one.opcode, 1)
-    return length
+    return _COUNTER + length // max(1, len(joined))
+
+
+def _joined(body: Computation) -> list[Instruction]:
+    """The arrays that are put beside each other, for each of which there is a loop."""
+    root = body.instructions[body.root]
+    while root.opcode == "bitcast":
+        root = body.instructions[root.operands[0]]
+    if root.opcode != "concatenate":
+        return []
+    return [body.instructions[name] for name in root.operands]
 
 
 def one_by_one(body: Computation, root: Instruction) -> bool:
@@ -125,7 +121,7 @@ def one_by_one(body: Computation, root: Instruction) -> bool:
         one.opcode in ("reduce", "reduce-window", "scatter") for one in body.instructions.values()
     ):
         return False
-    row = root.shape.inner
+    row = min([root.shape.inner, *(one.shape.inner for one in _joined(body))])
     return row > PACKET and row * (round_length(body, root) - 2) + 2 < _UNROLLED
 
 

@@ -18,8 +18,12 @@ _WHOLE = 8
 """Products of integers take so many times what those of floating-point numbers do."""
 _AT_ONCE = {1: (4, 0.7), 2: (2, 1.0), 3: (4, 1.35)}
 """By packets of columns: how many terms the library sums at a time, and what one that is left over takes, relative to two packets."""
-_EDGE = 26
-"""A product that sums over rows takes what one with so many columns more would."""
+_PLACE, _NUMBER = 20, 0.45
+"""To gather numbers one by one takes so much for each place and for each number, however few there are."""
+_SUMMED = 1.6
+"""A product in plain loops takes so many times what it does to fetch and store a number."""
+_EDGE, _BEGUN = 26, 12
+"""A product that the other library does takes what one with so many columns, and terms of its sums, more would."""
 _FULL = 0.65
 """Of two packets without a rest it is this part, ..."""
 _FEW, _NARROW = 2, 24
@@ -42,8 +46,8 @@ def dot_seconds(rates: Rates, inside: Computation, one: Instruction, *, fused: b
     work = 2.0 * batches * rows * depth * _columns(rates, columns) * each
     work += batches * rows * _leftover(rates, depth, columns)
     size = max(1.0, one.shape.bytes / max(1, one.shape.count) / 4)
-    if one.numbers("lhs_contracting_dims") == (0,) and not fused and each == rates.multiply:
-        work = 2.0 * rows * depth * (columns + _EDGE) * rates.turned
+    if not fused and each == rates.multiply:
+        work = 2.0 * batches * rows * (depth + _BEGUN) * (columns + _EDGE) * rates.turned
     work += right.count * rates.weight * size
     return work + (left.count + one.shape.count) * rates.entry * size
 
@@ -72,14 +76,13 @@ def convolution_seconds(
         return work + places * (depth + out) * rates.entry + kernel.count * rates.weight
     if not _FORM.fullmatch(labels):
         apart = math.prod(map(int, _numbers(_DILATED, one.attributes)))
-        return one.shape.count * depth / apart * rates.fold
+        narrow = _PACKET / out if apart == 1 and out < _PACKET else 1.0
+        return one.shape.count * depth / apart * rates.apart * _SUMMED * narrow
     across = max((int(name) for name in names if name.isdigit()), default=-1)
     row = channels * size.get(str(across), 1)
-    if channels % _PACKET == 0:
-        gather = rates.patch_whole
-    else:
-        gather = rates.patch if row < _PACKET else rates.patch_row
-    return work + places * depth * gather
+    if channels % _PACKET and row < _PACKET:
+        return work + places * (_PLACE + _NUMBER * depth) * rates.patch
+    return work + places * depth * (rates.patch_row if channels % _PACKET else rates.patch_whole)
 
 
 def _numbers(pattern: re.Pattern[str], attributes: str) -> list[str]:

@@ -113,7 +113,7 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
     multiply: float = 7e-12
     """A floating-point operation of a matrix product or convolution."""
     turned: float = 1.1e-11
-    """The same of a product that another library does: one that sums over rows."""
+    """The same of a product that another library does, such as one that sums over rows."""
     half: float = 3e-12
     """The same of numbers of 16 bits."""
     entry: float = 9e-11
@@ -132,9 +132,9 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
     """A row of a product whose terms do not go into as many as the library sums at a time."""
 
     patch: float = 2.7e-9
-    """A number that a convolution gathers one by one, ..."""
+    """What a convolution gathers one by one, a number or what comes with each place, ..."""
     patch_row: float = 1e-9
-    """... from a row of several, ..."""
+    """... a number from a row of several, ..."""
     patch_whole: float = 3.3e-10
     """... or from channels that are there at once."""
     group: float = 2.3e-8

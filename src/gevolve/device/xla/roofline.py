@@ -13,8 +13,8 @@ from functools import cached_property
 import msgspec
 
 from gevolve.device.xla.demand import MOVES, before_cases, demand, read, result, updated
-from gevolve.device.xla.hlo import Computation, Instruction, Module, read_module
-from gevolve.device.xla.loops import HARD, PACKET, SOFT, left_over, one_by_one, tiled
+from gevolve.device.xla.hlo import Computation, Instruction, Module, Shape, read_module
+from gevolve.device.xla.loops import HARD, PACKET, SOFT, left_over, one_by_one, round_length, tiled
 from gevolve.device.xla.products import convolution_seconds, dot_seconds
 from gevolve.device.xla.rates import Rates
 
@@ -35,15 +35,21 @@ FREE = frozenset(
 _MOVED = frozenset(["transpose", "copy", "reverse", "concatenate", "pad", "slice", "broadcast"])
 _CUT = 0.4
 """Where rows are cut, or put into longer ones, an element takes this part of one that is fetched from elsewhere."""
-_ONE_BY_ONE = 7
+_ONE_BY_ONE = 10
 """A function that is computed only in some cases is done one by one, which takes so many times as long."""
 FUNCTIONS = frozenset(Rates().functions)
+_IN_TILES = 0.4
+"""What is computed takes this part in a tile, beside what it takes to fetch and store it there."""
 _FOUND = 2.0
 """One whose place is found by dividing takes so many times what it does to fetch and store it."""
 _MOVED_APART = 0.7
 """One that is only moved takes this part of one that is computed, when they are done one by one."""
 _BESIDE = 1.6
-"""A function beside others in one loop takes so many times as long."""
+"""A function beside others in one loop takes so many times as long, ..."""
+_MANY = 14
+"""... or in one of so many instructions: not all that it needs is at hand any more."""
+_IN_TURN, _HANDED = 8, 0.3
+"""So few instructions XLA starts one after the other, which takes this part of what it does to find out which may begin."""
 _CALLED = 0.65
 """A function in a loop that does one element at a time takes longer by this part of such an element."""
 _SMALL = 'xla_cpu_small_call="true"'
@@ -63,6 +69,7 @@ class Roofline:
         self._module = read_module(text) if isinstance(text, str) else text
         self._rates = rates
         self._seconds: dict[str, float] = {}
+        self._starts: dict[str, float] = {}
 
     @cached_property
     def seconds(self) -> float:
@@ -118,15 +125,26 @@ class Roofline:
             return rates.turn + max(map(self.computation, branches), default=0.0)
         if one.opcode == "call":
             inner = self._at_once if _SMALL in one.attributes else self
-            return rates.start + sum(map(inner.computation, one.called["to_apply"]))
+            return self._start(inside) + sum(map(inner.computation, one.called["to_apply"]))
         if one.opcode == "fusion":
             body = self._module.computations[one.called["calls"][0]]
             if _LIBRARY in one.attributes:
-                return rates.call + sum(self._pass(body, i) for i in body.instructions.values())
+                return (
+                    self._start(inside)
+                    + rates.call
+                    + sum(self._pass(body, i) for i in body.instructions.values())
+                )
             return self._fusion(inside, one, body)
-        return rates.start + max(
+        return self._start(inside) + max(
             self._work(inside, one, one.shape.count), self._traffic(inside, one)
         )
+
+    def _start(self, inside: Computation) -> float:
+        """What it takes to start an instruction of a computation, which is less where there are few."""
+        if inside.name not in self._starts:
+            count = sum(one.opcode not in FREE for one in inside.instructions.values())
+            self._starts[inside.name] = self._rates.start * (1.0 if count > _IN_TURN else _HANDED)
+        return self._starts[inside.name]
 
     def _pass(self, body: Computation, one: Instruction) -> float:
         """Of an instruction that a library does: one pass over its array."""
@@ -149,7 +167,7 @@ class Roofline:
         """A fusion computes each element of its result from those that it needs."""
         root = result(body)
         work = self._computed(body, root) + self._fetched(body, root)
-        return self._rates.start + max(work, self._traffic(inside, one, body))
+        return self._start(inside) + max(work, self._traffic(inside, one, body))
 
     def _computed(self, body: Computation, root: Instruction) -> float:
         """What a fusion computes, in a loop or in tiles."""
@@ -158,6 +176,7 @@ class Roofline:
         apart = one_by_one(body, root)
         needs = list(demand(body, root))
         functions = sum(one.opcode in SOFT and n >= root.shape.count for n, one in needs)
+        several = functions > 1 or round_length(body, root) >= _MANY
         work = 0.0
         for needed, inner in needs:
             if inner.opcode in FREE or inner.opcode in MOVES:
@@ -165,16 +184,18 @@ class Roofline:
             slower = 1.0
             if inner.name in cases and inner.opcode in FUNCTIONS:
                 slower = _ONE_BY_ONE
-            elif inner.opcode in HARD and apart:
+            elif inner.opcode in HARD and (apart or inner.name in cases):
                 slower = PACKET
-            elif inner.opcode in SOFT and functions > 1:
+            elif inner.opcode in SOFT and several:
                 slower = _BESIDE
             work += slower * self._work(body, inner, needed)
         work *= left_over(body, root)
         wide = tiled(body)
         if wide and root.shape.count > 1:
-            return max(work, rates.tile * wide * root.shape.count * _words(root))
-        moves = all(one.opcode in FREE or one.opcode in MOVES for one in body.instructions.values())
+            return wide * (rates.tile * root.shape.count * _words(root) + _IN_TILES * work)
+        moves = all(
+            one.opcode in FREE or one.opcode in MOVES or n < root.shape.count for n, one in needs
+        )
         slower = _MOVED_APART if moves else 1 + _CALLED * functions
         return work + apart * root.shape.count * rates.apart * slower
 
@@ -291,7 +312,12 @@ def _moved(inside: Computation, one: Instruction) -> bool:
         return False
     if one.opcode == "reverse":
         return one.shape.order[0] in one.numbers("dimensions")
-    closest = taken.order[0]
+    closest = _closest(taken)
     if one.opcode == "transpose":
         closest = one.numbers("dimensions").index(closest)
-    return closest != one.shape.order[0]
+    return closest != _closest(one.shape)
+
+
+def _closest(shape: Shape) -> int:
+    """The dimension whose elements lie side by side; one of a single element has none that do."""
+    return next((at for at in shape.order if shape.sizes[at] > 1), shape.order[0])
