@@ -189,6 +189,49 @@ def towers(weights: Any, people: Any, things: Any, told: Any) -> Any:
     return jax.nn.log_softmax(mine @ theirs.T * jnp.exp(scale))
 
 
+def lstm(weights: Any, steps: Any) -> Any:
+    """A long short-term memory over 12 steps, and the mean of all that it held."""
+    gates, bias, out = weights
+
+    def step(state: Any, x: Any) -> Any:
+        held, cell = state
+        asked, forgotten, given, new = jnp.split(
+            jnp.concatenate([x, held], -1) @ gates + bias, 4, -1
+        )
+        cell = jax.nn.sigmoid(forgotten) * cell + jax.nn.sigmoid(asked) * jnp.tanh(new)
+        held = jax.nn.sigmoid(given) * jnp.tanh(cell)
+        return (held, cell), held
+
+    start = jnp.zeros((steps.shape[1], out.shape[0]), jnp.float32)
+    return jax.lax.scan(step, (start, start), steps)[1].mean(0) @ out
+
+
+def sets(weights: Any, x: Any) -> Any:
+    """Points of a cloud through the same layers, seen together by a few questions and by their greatest."""
+    for weight, bias in weights[0]:
+        x = jax.nn.gelu(x @ weight + bias)
+    asked, dense, out = weights[1:]
+    share = jax.nn.softmax(x @ asked, 1)
+    seen = jnp.einsum("bpq,bpc->bqc", share, x).reshape(len(x), -1)
+    both = jnp.concatenate([seen, x.max(1), jnp.log1p(jnp.exp(x)).mean(1)], -1)
+    return jax.nn.log_softmax(jax.nn.relu(both @ dense) @ out)
+
+
+def mixture(weights: Any, x: Any, y: Any) -> Any:
+    """How likely each row is under a mixture of normal distributions that a network gives, and its slope."""
+
+    def likely(weights: Any) -> Any:
+        wide, narrow = weights
+        told = jnp.tanh(x @ wide) @ narrow
+        share, middle, spread = jnp.split(told.reshape(len(x), 3, -1), 3, 1)
+        apart = (y[:, None, None] - middle) * jnp.exp(-spread)
+        each = jax.nn.log_softmax(share) - 0.5 * apart * apart - spread
+        return jax.scipy.special.logsumexp(each, -1).mean()
+
+    value, slopes = jax.value_and_grad(likely)(weights)
+    return value, [w + 0.1 * s for w, s in zip(weights, slopes, strict=True)]
+
+
 UNSEEN: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "u-net": (
         u_net,
@@ -284,5 +327,25 @@ UNSEEN: dict[str, tuple[Callable[..., Any], list[Any]]] = {
             RNG.integers(0, 150, 110).astype(np.int32),
             normal(80, 20),
         ],
+    ),
+    "lstm": (
+        lstm,
+        [[normal(50, 136), normal(136), normal(34, 9)], normal(12, 20, 16)],
+    ),
+    "sets": (
+        sets,
+        [
+            [
+                [[normal(3, 32), normal(32)], [normal(32, 60), normal(60)]],
+                normal(60, 4),
+                normal(360, 48),
+                normal(48, 10),
+            ],
+            normal(6, 50, 3),
+        ],
+    ),
+    "mixture": (
+        mixture,
+        [[normal(14, 56), normal(56, 36)], normal(160, 14), normal(160)],
     ),
 }

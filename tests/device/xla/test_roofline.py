@@ -226,12 +226,12 @@ def product_seconds(rows, depth, columns):
     left, right, made = (
         f"f32[{a},{b}]{{1,0}}" for a, b in ((rows, depth), (depth, columns), (rows, columns))
     )
-    return Roofline(
-        "HloModule main\n\nENTRY %main (x: f32[], w: f32[]) -> f32[] {\n"
-        f"  %x = {left} parameter(0)\n  %w = {right} parameter(1)\n"
-        f"  ROOT %d = {made} dot(%x, %w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n}}\n",
-        ALONE,
-    ).seconds
+    taken = f"  %x = {left} parameter(0)\n  %w = {right} parameter(1)\n"
+    numbers = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+    body = f"%body (x: f32[], w: f32[]) -> f32[] {{\n{taken}  ROOT %d = {made} dot(%x, %w), {numbers}\n}}\n\n"
+    entry = f"ENTRY %main (x: f32[], w: f32[]) -> f32[] {{\n{taken}"
+    called = f"  ROOT %f = {made} fusion(%x, %w), kind=kCustom, calls=%body, {LIBRARY}\n}}\n"
+    return Roofline(f"HloModule main\n\n{body}{entry}{called}", ALONE).seconds
 
 
 def test_what_is_left_over_of_a_row_of_columns_takes_longer_each():

@@ -77,7 +77,10 @@ def probes() -> Iterator[Probe]:
         """So many rounds of what changes an array of the first shape, with the others beside it."""
 
         def whole(others: Any, start: Any) -> Any:
-            return lax.fori_loop(0, rounds, lambda _, held: change(held, *others), start)
+            def turn(_: Any, held: Any) -> Any:
+                return change(held, *others)
+
+            return lax.fori_loop(0, rounds, turn, start)
 
         return Probe(rate, whole, [[numbers(*shape) / 16 for shape in others], numbers(*first)])
 
@@ -147,6 +150,9 @@ def probes() -> Iterator[Probe]:
             x = x @ weight
         return x
 
+    def both(x: Any, y: Any) -> Any:
+        return x + y
+
     def once(x: Any, y: Any) -> Any:
         return x @ y
 
@@ -162,7 +168,7 @@ def probes() -> Iterator[Probe]:
     yield loop("far", 2, more, 1 << 21)
     yield loop("element", 50, chain, 1 << 12)
     yield loop("apart", 20, lambda x: x * single(0.5) + single(1), 512, 16)
-    yield beside("tile", 20, lambda x, y: x + y, (128, 64), (128, 64))
+    yield beside("tile", 20, both, (128, 64), (128, 64))
     yield loop("single", 20, lambda x: x.T + single(1), 96, 96)
     yield loop("exchange", 20, lambda x: x.T, 96, 96)
     yield loop("tap", 3, smooth, 2, 16, 16, 16)
