@@ -163,6 +163,75 @@ def adam(weights: Any, x: Any, y: Any) -> Any:
     return jax.lax.scan(step, (weights, none, none), jnp.arange(4.0))[0][0]
 
 
+def squeeze(weights: Any, x: Any) -> Any:
+    """Blocks of a wide and a narrow convolution whose channels are weighted by what the whole image says, and a pooling."""
+    stem, blocks, out = weights
+    x = jax.nn.silu(convolved(x, stem, 2))
+    for wide, down, up, narrow in blocks:
+        y = jax.nn.silu(convolved(x, wide))
+        share = jax.nn.sigmoid(jax.nn.relu(y.mean((1, 2)) @ down) @ up)
+        x = x + convolved(y * share[:, None, None], narrow)
+    return jax.nn.softmax(x.max((1, 2)) @ out)
+
+
+def towers(weights: Any, people: Any, things: Any, told: Any) -> Any:
+    """Two towers of dense layers over embeddings, and how well each of one goes with all of the other."""
+    table, others, left, right, scale = weights
+
+    def tower(x: Any, layers: Any) -> Any:
+        for weight, bias in layers:
+            x = jax.nn.leaky_relu(x @ weight + bias)
+            x = (x - x.mean(-1, keepdims=True)) / jnp.sqrt(x.var(-1, keepdims=True) + 1e-5)
+        return x / jnp.sqrt((x * x).sum(-1, keepdims=True))
+
+    mine = tower(jnp.concatenate([table[people].mean(1), told], -1), left)
+    theirs = tower(others[things], right)
+    return jax.nn.log_softmax(mine @ theirs.T * jnp.exp(scale))
+
+
+def lstm(weights: Any, steps: Any) -> Any:
+    """A long short-term memory over 12 steps, and the mean of all that it held."""
+    gates, bias, out = weights
+
+    def step(state: Any, x: Any) -> Any:
+        held, cell = state
+        asked, forgotten, given, new = jnp.split(
+            jnp.concatenate([x, held], -1) @ gates + bias, 4, -1
+        )
+        cell = jax.nn.sigmoid(forgotten) * cell + jax.nn.sigmoid(asked) * jnp.tanh(new)
+        held = jax.nn.sigmoid(given) * jnp.tanh(cell)
+        return (held, cell), held
+
+    start = jnp.zeros((steps.shape[1], out.shape[0]), jnp.float32)
+    return jax.lax.scan(step, (start, start), steps)[1].mean(0) @ out
+
+
+def sets(weights: Any, x: Any) -> Any:
+    """Points of a cloud through the same layers, seen together by a few questions and by their greatest."""
+    for weight, bias in weights[0]:
+        x = jax.nn.gelu(x @ weight + bias)
+    asked, dense, out = weights[1:]
+    share = jax.nn.softmax(x @ asked, 1)
+    seen = jnp.einsum("bpq,bpc->bqc", share, x).reshape(len(x), -1)
+    both = jnp.concatenate([seen, x.max(1), jnp.log1p(jnp.exp(x)).mean(1)], -1)
+    return jax.nn.log_softmax(jax.nn.relu(both @ dense) @ out)
+
+
+def mixture(weights: Any, x: Any, y: Any) -> Any:
+    """How likely each row is under a mixture of normal distributions that a network gives, and its slope."""
+
+    def likely(weights: Any) -> Any:
+        wide, narrow = weights
+        told = jnp.tanh(x @ wide) @ narrow
+        share, middle, spread = jnp.split(told.reshape(len(x), 3, -1), 3, 1)
+        apart = (y[:, None, None] - middle) * jnp.exp(-spread)
+        each = jax.nn.log_softmax(share) - 0.5 * apart * apart - spread
+        return jax.scipy.special.logsumexp(each, -1).mean()
+
+    value, slopes = jax.value_and_grad(likely)(weights)
+    return value, [w + 0.1 * s for w, s in zip(weights, slopes, strict=True)]
+
+
 UNSEEN: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "u-net": (
         u_net,
@@ -229,5 +298,54 @@ UNSEEN: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "adam": (
         adam,
         [[normal(36, 88), normal(88) + 1, normal(88, 9)], normal(64, 36), normal(64, 9)],
+    ),
+    "squeeze": (
+        squeeze,
+        [
+            [
+                normal(3, 3, 4, 16),
+                [
+                    [normal(3, 3, 16, 40), normal(40, 10), normal(10, 40), normal(1, 1, 40, 16)]
+                    for _ in range(3)
+                ],
+                normal(16, 12),
+            ],
+            normal(3, 20, 20, 4),
+        ],
+    ),
+    "towers": (
+        towers,
+        [
+            [
+                normal(300, 24),
+                normal(150, 32),
+                [[normal(44, 72), normal(72)], [normal(72, 30), normal(30)]],
+                [[normal(32, 72), normal(72)], [normal(72, 30), normal(30)]],
+                np.float32(1.5),
+            ],
+            RNG.integers(0, 300, (80, 6)).astype(np.int32),
+            RNG.integers(0, 150, 110).astype(np.int32),
+            normal(80, 20),
+        ],
+    ),
+    "lstm": (
+        lstm,
+        [[normal(50, 136), normal(136), normal(34, 9)], normal(12, 20, 16)],
+    ),
+    "sets": (
+        sets,
+        [
+            [
+                [[normal(3, 32), normal(32)], [normal(32, 60), normal(60)]],
+                normal(60, 4),
+                normal(360, 48),
+                normal(48, 10),
+            ],
+            normal(6, 50, 3),
+        ],
+    ),
+    "mixture": (
+        mixture,
+        [[normal(14, 56), normal(56, 36)], normal(160, 14), normal(160)],
     ),
 }

@@ -16,7 +16,7 @@ from gevolve.device.xla.roofline import Roofline, UnknownTripsError
 from gevolve.evaluate.child.timing import Precision, compare
 from gevolve.ir.stablehlo import canonical, load
 
-ALONE = Rates(run=0, result=0)
+ALONE = Rates(run=0, result=0, first=0)
 """Without what a run takes whatever it does."""
 HLO = """HloModule main, is_scheduled=true
 
@@ -226,12 +226,12 @@ def product_seconds(rows, depth, columns):
     left, right, made = (
         f"f32[{a},{b}]{{1,0}}" for a, b in ((rows, depth), (depth, columns), (rows, columns))
     )
-    return Roofline(
-        "HloModule main\n\nENTRY %main (x: f32[], w: f32[]) -> f32[] {\n"
-        f"  %x = {left} parameter(0)\n  %w = {right} parameter(1)\n"
-        f"  ROOT %d = {made} dot(%x, %w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n}}\n",
-        ALONE,
-    ).seconds
+    taken = f"  %x = {left} parameter(0)\n  %w = {right} parameter(1)\n"
+    numbers = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+    body = f"%body (x: f32[], w: f32[]) -> f32[] {{\n{taken}  ROOT %d = {made} dot(%x, %w), {numbers}\n}}\n\n"
+    entry = f"ENTRY %main (x: f32[], w: f32[]) -> f32[] {{\n{taken}"
+    called = f"  ROOT %f = {made} fusion(%x, %w), kind=kCustom, calls=%body, {LIBRARY}\n}}\n"
+    return Roofline(f"HloModule main\n\n{body}{entry}{called}", ALONE).seconds
 
 
 def test_what_is_left_over_of_a_row_of_columns_takes_longer_each():
@@ -264,9 +264,9 @@ def test_what_a_library_does_takes_a_pass_for_each_operation():
 
 
 def test_one_operation_alone_takes_longer_than_two_together():
-    """XLA compiles a loop of a single operation without doing several elements at once."""
+    """XLA compiles an operation on whole arrays, without so much as a constant, in tiles."""
     x, y = np.ones((64, 512), np.float32), np.ones((64, 512), np.float32)
-    assert modelled(lambda x, y: x - y, x, y) > 2 * modelled(lambda x, y: x - 0.5 * y, x, y)
+    assert modelled(lambda x, y: x - y, x, y) > 1.3 * modelled(lambda x, y: x - 0.5 * y, x, y)
 
 
 def test_a_product_that_sums_the_rows_of_its_left_side_takes_longer():

@@ -41,7 +41,12 @@ _FIRST = 16.0
 _APART = 5.0
 """... nor by more than this one from what the others say of the machine."""
 _CHAIN = 12
-_LOOPED = ("divide", "sqrt", "rsqrt", "exponential", "log", "tanh", "power")
+_ROW = 32
+"""Instructions one after the other, none of which XLA joins with another."""
+_LOOPED = (
+    *("divide", "sqrt", "rsqrt", "exponential", "log", "tanh", "power"),
+    *("exponential-minus-one", "log-plus-one"),
+)
 """Functions that are measured in a loop; the rest differ from their defaults as these do."""
 _IN_LIBRARY = ("divide", "rsqrt", "exponential", "tanh", "erf")
 """Those that are measured in the library."""
@@ -70,27 +75,18 @@ def probes() -> Iterator[Probe]:
         rate: str, rounds: int, change: Callable[..., Any], first: _Shape, *others: _Shape
     ) -> Probe:
         """So many rounds of what changes an array of the first shape, with the others beside it."""
-        return rounds_of(rate, rounds, change, [first], others)
 
-    def loop(rate: str, rounds: int, change: _Change, *shape: int, carried: int = 1) -> Probe:
-        """So many rounds of what changes each of so many arrays."""
-        return rounds_of(rate, rounds, change, [shape] * carried, [])
-
-    def rounds_of(
-        rate: str,
-        rounds: int,
-        change: Callable[..., Any],
-        carried: Sequence[_Shape],
-        others: Sequence[_Shape],
-    ) -> Probe:
-        def whole(others: Any, *start: Any) -> Any:
+        def whole(others: Any, start: Any) -> Any:
             def turn(_: Any, held: Any) -> Any:
-                return [change(one, *others) for one in held]
+                return change(held, *others)
 
-            return lax.fori_loop(0, rounds, turn, list(start))[0]
+            return lax.fori_loop(0, rounds, turn, start)
 
-        small = [numbers(*shape) / 16 for shape in others]
-        return Probe(rate, whole, [small, *(numbers(*shape) for shape in carried)])
+        return Probe(rate, whole, [[numbers(*shape) / 16 for shape in others], numbers(*first)])
+
+    def loop(rate: str, rounds: int, change: _Change, *shape: int) -> Probe:
+        """So many rounds of what changes an array."""
+        return beside(rate, rounds, change, shape)
 
     def more(x: Any) -> Any:
         return x + single(1)
@@ -102,6 +98,10 @@ def probes() -> Iterator[Probe]:
 
     def reduced(change: _Change) -> _Change:
         return lambda x: x - change(x).sum(-1, keepdims=True) * single(1e-6)
+
+    def halved(change: _Change) -> _Change:
+        """In a loop: what has no constant beside it is done in tiles."""
+        return lambda x: change(x) * single(0.5) + single(0.5)
 
     def convolution(x: Any, kernel: Any) -> Any:
         groups = x.shape[-1] // kernel.shape[-2]
@@ -120,6 +120,11 @@ def probes() -> Iterator[Probe]:
     def smooth(x: Any) -> Any:
         return lax.reduce_window(x, single(0), lax.add, (1, 3, 3, 1), (1, 1, 1, 1), "SAME")
 
+    def windows(x: Any) -> Any:
+        for _ in range(_ROW):
+            x = lax.reduce_window(x, single(0), lax.add, (2, 1), (1, 1), "SAME")
+        return x
+
     def sort(x: Any) -> Any:
         mixed = jnp.sort(x, -1) * single(97.3)
         return mixed - jnp.floor(mixed)
@@ -131,28 +136,39 @@ def probes() -> Iterator[Probe]:
         x, y = (one.astype(jnp.bfloat16) for one in (x, y))
         return lax.dot(x, y, preferred_element_type=single)
 
+    def across(x: Any, y: Any) -> Any:
+        return y @ (x.T @ y) * single(0.001)
+
     def several(*x: Any) -> Any:
         return [more(one) for one in x]
 
     def first_of_all(*x: Any) -> Any:
         return sum(one[0] for one in x)
 
+    def layers(x: Any, weights: Any) -> Any:
+        for weight in weights:
+            x = x @ weight
+        return x
+
+    def both(x: Any, y: Any) -> Any:
+        return x + y
+
+    def once(x: Any, y: Any) -> Any:
+        return x @ y
+
     def twice(x: Any, there: Any, back: Any) -> Any:
         return x @ there @ back
-
-    def slope(x: Any, y: Any, back: Any) -> Any:
-        there = lax.dot_general(x, y, (((0,), (0,)), ((), ())))
-        return lax.dot_general(back, there, (((1,), (1,)), ((), ())))
 
     yield Probe("run", more, [numbers(8)])
     yield Probe("argument", first_of_all, [numbers(8) for _ in range(64)])
     yield Probe("result", several, [numbers(8) for _ in range(16)])
     yield loop("turn", 1000, more, 512)
-    yield loop("start", 100, more, 512, carried=12)
+    yield Probe("first", windows, [numbers(4, 4)])
     yield loop("near", 50, more, 1 << 14)
     yield loop("far", 2, more, 1 << 21)
     yield loop("element", 50, chain, 1 << 12)
-    yield loop("alone", 50, lax.neg, 1 << 12)
+    yield loop("apart", 20, lambda x: x * single(0.5) + single(1), 512, 16)
+    yield beside("tile", 20, both, (128, 64), (128, 64))
     yield loop("single", 20, lambda x: x.T + single(1), 96, 96)
     yield loop("exchange", 20, lambda x: x.T, 96, 96)
     yield loop("tap", 3, smooth, 2, 16, 16, 16)
@@ -161,8 +177,8 @@ def probes() -> Iterator[Probe]:
     yield loop("compare", 1, sort, 16, 128)
     functions = _functions(lax)
     for name in _LOOPED:
-        yield loop(f"functions.{name}", 10, functions[name], 1 << 12)
-    yield loop("call", 50, reduced(lambda x: x), 32, 128)
+        yield loop(f"functions.{name}", 10, halved(functions[name]), 1 << 12)
+    yield beside("call", 50, once, (4, 16), (16, 16))
     yield loop("sum", 20, reduced(lambda x: x), 256, 128)
     yield loop("pass", 5, reduced(chain), 64, 128)
     yield loop("pool", 8, largest, 2, 16, 16, 16)
@@ -170,10 +186,11 @@ def probes() -> Iterator[Probe]:
         yield loop(f"library.{name}", 10, reduced(functions[name]), 64, 128)
     yield beside("multiply", 5, twice, (256, 64), (64, 64), (64, 64))
     yield beside("entry", 10, twice, (512, 64), (64, 8), (8, 64))
+    yield Probe("weight", layers, [numbers(8, 96), [numbers(96, 96) / 64 for _ in range(8)]])
     for columns in (16, 32, 48, 60):
         yield beside(f"columns{columns}", 5, twice, (256, 64), (64, columns), (columns, 64))
-    yield beside("turned", 5, slope, (64, 256), (64, 64), (64, 64))
     yield beside("leftover", 2, there_and_back, (2, 16, 16, 5), (3, 3, 5, 24), (1, 1, 24, 5))
+    yield beside("turned", 5, across, (128, 64), (128, 64))
     yield beside("half", 5, half, (128, 128), (128, 128))
     yield beside("patch", 2, convolution, (2, 14, 14, 2), (5, 5, 2, 2))
     yield beside("patch_row", 2, convolution, (2, 10, 10, 6), (5, 5, 6, 6))
@@ -192,6 +209,8 @@ def _functions(lax: Any) -> dict[str, _Change]:
         "log": lambda x: lax.log(x + two),
         "tanh": lax.tanh,
         "erf": lax.erf,
+        "exponential-minus-one": lambda x: lax.expm1(-x),
+        "log-plus-one": lax.log1p,
         "power": lambda x: lax.pow(x, x),
     }
 
@@ -240,6 +259,7 @@ def fitted(modules: Sequence[tuple[str, Module]], seconds: Sequence[float]) -> R
                 else:
                     high = middle
             rates[name] = float(f"{(low * high) ** 0.5:.3g}")
+            rates["start"] = rates["first"] * defaults["start"] / defaults["first"]
         usual = float(np.median([rates[name] / defaults[name] for name, _ in modules]))
     return Rates.of(rates | dict(_others(rates, defaults, {name for name, _ in modules})))
 

@@ -94,18 +94,22 @@ def demand(body: Computation, root: Instruction) -> Iterable[tuple[float, Instru
     for one in reversed(body.instructions.values()):
         mine = float(one.shape.count) if one.name == root.name else needed.get(one.name, 0.0)
         yield mine, one
-        each = mine
+        usual = mine
         if one.opcode == "reduce":
-            each = mine * body.instructions[one.operands[0]].shape.count / max(1, one.shape.count)
+            usual = mine * body.instructions[one.operands[0]].shape.count / max(1, one.shape.count)
         if one.opcode == "tuple":
             for name in one.operands:
                 needed[name] = float(body.instructions[name].shape.count)
             continue
         same = one.opcode not in MOVES
-        for name in set(one.operands):
-            source = body.instructions[name].shape
-            if one.opcode == "pad":
+        for name in dict.fromkeys(one.operands):
+            source, each = body.instructions[name].shape, usual
+            if one.opcode == "gather" and name != one.operands[0]:
+                each = float(source.count)  # where a row is, is asked once
+            elif one.opcode == "pad":
                 each = min(mine, float(source.count))
+            elif one.opcode == "concatenate":
+                each = mine * source.count / max(1, one.shape.count)
             elif one.opcode == "broadcast":
                 # What does not change along a row is computed once for it.
                 along = (

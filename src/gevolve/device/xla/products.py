@@ -18,6 +18,12 @@ _WHOLE = 8
 """Products of integers take so many times what those of floating-point numbers do."""
 _AT_ONCE = {1: (4, 0.7), 2: (2, 1.0), 3: (4, 1.35)}
 """By packets of columns: how many terms the library sums at a time, and what one that is left over takes, relative to two packets."""
+_PLACE, _NUMBER = 20, 0.45
+"""To gather numbers one by one takes so much for each place and for each number, however few there are."""
+_SUMMED = 1.6
+"""A product in plain loops takes so many times what it does to fetch and store a number."""
+_EDGE, _BEGUN = 26, 12
+"""A product that the other library does takes what one with so many columns, and terms of its sums, more would."""
 _FULL = 0.65
 """Of two packets without a rest it is this part, ..."""
 _FEW, _NARROW = 2, 24
@@ -26,21 +32,11 @@ _FEW, _NARROW = 2, 24
 
 _FORM = re.compile(r"b\d+f_\d+io->b\d+f")
 """The order of dimensions that convolutions are written for; any other is computed by plain loops."""
-_PLAIN = 0.8
-"""A product in plain loops takes this part of an element that is fetched from elsewhere."""
 _DILATED = re.compile(r"lhs_dilate=([\dx]+)")
 
 
-def turned_seconds(rates: Rates, inside: Computation, one: Instruction) -> float:
-    """What a matrix product takes longer if no library does it because the rows of its left side are summed."""
-    left = inside.instructions[one.operands[0]].shape
-    summed = one.numbers("lhs_contracting_dims")
-    across = bool(left.order and summed) and left.order[0] not in summed
-    return left.count * rates.turned if across else 0.0
-
-
-def dot_seconds(rates: Rates, inside: Computation, one: Instruction) -> float:
-    """Of a matrix product, without what starts it."""
+def dot_seconds(rates: Rates, inside: Computation, one: Instruction, *, fused: bool) -> float:
+    """Of a matrix product, without what starts it; those that are fused are the first library's."""
     left, right = (inside.instructions[name].shape for name in one.operands[:2])
     depth = math.prod(left.sizes[at] for at in one.numbers("lhs_contracting_dims"))
     batches = math.prod(left.sizes[at] for at in one.numbers("lhs_batch_dims"))
@@ -50,6 +46,9 @@ def dot_seconds(rates: Rates, inside: Computation, one: Instruction) -> float:
     work = 2.0 * batches * rows * depth * _columns(rates, columns) * each
     work += batches * rows * _leftover(rates, depth, columns)
     size = max(1.0, one.shape.bytes / max(1, one.shape.count) / 4)
+    if not fused and each == rates.multiply:
+        work = 2.0 * batches * rows * (depth + _BEGUN) * (columns + _EDGE) * rates.turned
+    work += right.count * rates.weight * size
     return work + (left.count + one.shape.count) * rates.entry * size
 
 
@@ -74,17 +73,16 @@ def convolution_seconds(
         return places * groups * (rates.group + depth * rates.group_tap) + work
     if fused:
         work += places * depth / channels * _leftover(rates, channels, out)
-        return work + places * (depth + out) * rates.entry
+        return work + places * (depth + out) * rates.entry + kernel.count * rates.weight
     if not _FORM.fullmatch(labels):
         apart = math.prod(map(int, _numbers(_DILATED, one.attributes)))
-        return one.shape.count * depth / apart * rates.single * _PLAIN
+        narrow = _PACKET / out if apart == 1 and out < _PACKET else 1.0
+        return one.shape.count * depth / apart * rates.apart * _SUMMED * narrow
     across = max((int(name) for name in names if name.isdigit()), default=-1)
     row = channels * size.get(str(across), 1)
-    if channels % _PACKET == 0:
-        gather = rates.patch_whole
-    else:
-        gather = rates.patch if row < _PACKET else rates.patch_row
-    return work + places * depth * gather
+    if channels % _PACKET and row < _PACKET:
+        return work + places * (_PLACE + _NUMBER * depth) * rates.patch
+    return work + places * depth * (rates.patch_row if channels % _PACKET else rates.patch_whole)
 
 
 def _numbers(pattern: re.Pattern[str], attributes: str) -> list[str]:

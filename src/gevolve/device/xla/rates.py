@@ -65,8 +65,10 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
     """Of one argument of a program, ..."""
     result: float = 1e-6
     """... and of one result."""
-    start: float = 3e-8
-    """Of one instruction, whatever it does."""
+    first: float = 1.8e-7
+    """Of one instruction the first time in a run, for what it needs is in no cache."""
+    start: float = 5e-8
+    """Of one instruction each time, whatever it does; a part of what it takes the first time."""
     turn: float = 3e-8
     """Of one round of a loop."""
     near: float = 1.4e-11
@@ -78,8 +80,10 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
 
     element: float = 2.5e-11
     """A simple operation on one element, when several are done at once."""
-    alone: float = 4.5e-10
-    """The same where a loop does nothing else: XLA compiles such a loop apart, and does one element at a time."""
+    apart: float = 2e-10
+    """What it takes to fetch and store one when they are done one by one."""
+    tile: float = 2.4e-10
+    """An element of an operation that is done in tiles."""
     single: float = 9e-10
     """An element that is fetched from elsewhere than the one before it."""
     exchange: float = 6e-10
@@ -95,7 +99,7 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
     functions: dict[str, float] = msgspec.field(default_factory=lambda: dict(_LOOPED))
     """An element of these, in a loop."""
 
-    call: float = 3e-7
+    call: float = 5e-7
     """Of one call of the library that does matrix products and reductions."""
     pass_: float = msgspec.field(default=1.1e-10, name="pass")
     """A simple operation of the library on one element: each is a pass over its array."""
@@ -108,12 +112,14 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
 
     multiply: float = 7e-12
     """A floating-point operation of a matrix product or convolution."""
+    turned: float = 1.1e-11
+    """The same of a product that another library does, such as one that sums over rows."""
     half: float = 3e-12
     """The same of numbers of 16 bits."""
     entry: float = 9e-11
     """An element that a matrix product takes or gives."""
-    turned: float = 6e-10
-    """A number of the left side of a product whose rows are summed, as in the slope of weights: none that the library does."""
+    weight: float = 2e-10
+    """One of the matrix or kernel that it is done with, which is packed first."""
     columns16: float = 1.6
     """How much longer a product of 16 columns takes than a quarter of one of 64, ..."""
     columns32: float = 1.2
@@ -126,9 +132,9 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
     """A row of a product whose terms do not go into as many as the library sums at a time."""
 
     patch: float = 2.7e-9
-    """A number that a convolution gathers one by one, ..."""
+    """What a convolution gathers one by one, a number or what comes with each place, ..."""
     patch_row: float = 1e-9
-    """... from a row of several, ..."""
+    """... a number from a row of several, ..."""
     patch_whole: float = 3.3e-10
     """... or from channels that are there at once."""
     group: float = 2.3e-8

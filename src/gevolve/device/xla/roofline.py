@@ -13,8 +13,9 @@ from functools import cached_property
 import msgspec
 
 from gevolve.device.xla.demand import MOVES, before_cases, demand, made_of, read, result, updated
-from gevolve.device.xla.hlo import Computation, Instruction, Module, read_module
-from gevolve.device.xla.products import convolution_seconds, dot_seconds, turned_seconds
+from gevolve.device.xla.hlo import Computation, Instruction, Module, Shape, read_module
+from gevolve.device.xla.loops import HARD, PACKET, SOFT, left_over, one_by_one, round_length, tiled
+from gevolve.device.xla.products import convolution_seconds, dot_seconds
 from gevolve.device.xla.rates import Rates
 
 FREE = frozenset(
@@ -34,16 +35,23 @@ FREE = frozenset(
 _MOVED = frozenset(["transpose", "copy", "reverse", "concatenate", "pad", "slice", "broadcast"])
 _CUT = 0.4
 """Where rows are cut, or put into longer ones, an element takes this part of one that is fetched from elsewhere."""
-_ONE_BY_ONE = 7
+_ONE_BY_ONE = 10
 """A function that is computed only in some cases is done one by one, which takes so many times as long."""
 FUNCTIONS = frozenset(Rates().functions)
-ALONE = (
-    frozenset(
-        ["abs", "add", "and", "maximum", "minimum", "multiply", "negate", "or", "subtract", "xor"]
-    )
-    | FUNCTIONS
-)
-"""Of these it is known that a loop of one of them alone is compiled otherwise than one of several."""
+_IN_TILES = 0.4
+"""What is computed takes this part in a tile, beside what it takes to fetch and store it there."""
+_FOUND = 2.0
+"""One whose place is found by dividing takes so many times what it does to fetch and store it."""
+_MOVED_APART = 0.7
+"""One that is only moved takes this part of one that is computed, when they are done one by one."""
+_BESIDE = 1.6
+"""A function beside others in one loop takes so many times as long, ..."""
+_MANY = 14
+"""... or in one of so many instructions: not all that it needs is at hand any more."""
+_IN_TURN, _HANDED = 8, 0.3
+"""So few instructions XLA starts one after the other, which takes this part of what it does to find out which may begin."""
+_CALLED = 0.65
+"""A function in a loop that does one element at a time takes longer by this part of such an element."""
 _SMALL = 'xla_cpu_small_call="true"'
 """What a call that is compiled as one says of itself."""
 _LIBRARY = '"__ynn_fusion"'
@@ -61,6 +69,7 @@ class Roofline:
         self._module = read_module(text) if isinstance(text, str) else text
         self._rates = rates
         self._seconds: dict[str, float] = {}
+        self._starts: dict[str, float] = {}
 
     @cached_property
     def seconds(self) -> float:
@@ -69,6 +78,7 @@ class Roofline:
         arguments = sum(one.opcode == "parameter" for one in entry.instructions.values())
         results = len(entry.instructions[entry.root].shapes)
         started = rates.run + arguments * rates.argument + results * rates.result
+        started += self._instructions(self._module.entry) * rates.first
         return started + self.computation(self._module.entry)
 
     @property
@@ -84,6 +94,16 @@ class Roofline:
                 self.instruction(computation, one) for one in computation.instructions.values()
             )
         return self._seconds[name]
+
+    def _instructions(self, name: str) -> int:
+        """How many instructions a computation starts, those of a loop once."""
+        count = 0
+        for one in self._module.computations[name].instructions.values():
+            if one.opcode not in FREE:
+                count += 1
+            if one.opcode in ("while", "conditional", "call") and _SMALL not in one.attributes:
+                count += sum(self._instructions(n) for names in one.called.values() for n in names)
+        return count
 
     @cached_property
     def _at_once(self) -> Roofline:
@@ -105,15 +125,26 @@ class Roofline:
             return rates.turn + max(map(self.computation, branches), default=0.0)
         if one.opcode == "call":
             inner = self._at_once if _SMALL in one.attributes else self
-            return rates.start + sum(map(inner.computation, one.called["to_apply"]))
+            return self._start(inside) + sum(map(inner.computation, one.called["to_apply"]))
         if one.opcode == "fusion":
             body = self._module.computations[one.called["calls"][0]]
             if _LIBRARY in one.attributes:
-                return rates.call + sum(self._pass(body, i) for i in body.instructions.values())
+                return (
+                    self._start(inside)
+                    + rates.call
+                    + sum(self._pass(body, i) for i in body.instructions.values())
+                )
             return self._fusion(inside, one, body)
-        return rates.start + max(
+        return self._start(inside) + max(
             self._work(inside, one, one.shape.count), self._traffic(inside, one)
         )
+
+    def _start(self, inside: Computation) -> float:
+        """What it takes to start an instruction of a computation, which is less where there are few."""
+        if inside.name not in self._starts:
+            count = sum(one.opcode not in FREE for one in inside.instructions.values())
+            self._starts[inside.name] = self._rates.start * (1.0 if count > _IN_TURN else _HANDED)
+        return self._starts[inside.name]
 
     def _pass(self, body: Computation, one: Instruction) -> float:
         """Of an instruction that a library does: one pass over its array."""
@@ -121,7 +152,7 @@ class Roofline:
         if one.opcode in FREE or one.opcode in ("broadcast", "reshape", "slice"):
             return 0.0
         if one.opcode == "dot":
-            return dot_seconds(rates, body, one)
+            return dot_seconds(rates, body, one, fused=True)
         if one.opcode == "convolution":
             return convolution_seconds(rates, body, one, fused=True)
         if one.opcode == "reduce":
@@ -135,16 +166,38 @@ class Roofline:
     def _fusion(self, inside: Computation, one: Instruction, body: Computation) -> float:
         """A fusion computes each element of its result from those that it needs."""
         root = result(body)
+        work = self._computed(body, root) + self._fetched(body, root)
+        return self._start(inside) + max(work, self._traffic(inside, one, body))
+
+    def _computed(self, body: Computation, root: Instruction) -> float:
+        """What a fusion computes, in a loop or in tiles."""
+        rates = self._rates
+        cases = before_cases(body)
+        apart = one_by_one(body, root)
+        needs = list(demand(body, root))
+        functions = sum(one.opcode in SOFT and n >= root.shape.count for n, one in needs)
+        several = functions > 1 or round_length(body, root) >= _MANY
         work = 0.0
-        apart = before_cases(body)
-        for needed, inner in demand(body, root):
-            if inner.opcode not in FREE and inner.opcode not in MOVES:
-                slower = _ONE_BY_ONE if inner.name in apart and inner.opcode in FUNCTIONS else 1.0
-                work += slower * self._work(body, inner, needed)
-        work += self._fetched(body, root)
-        if _is_alone(body):
-            work = max(work, result(body).shape.count * self._rates.alone)
-        return self._rates.start + max(work, self._traffic(inside, one, body))
+        for needed, inner in needs:
+            if inner.opcode in FREE or inner.opcode in MOVES:
+                continue
+            slower = 1.0
+            if inner.name in cases and inner.opcode in FUNCTIONS:
+                slower = _ONE_BY_ONE
+            elif inner.opcode in HARD and (apart or inner.name in cases):
+                slower = PACKET
+            elif inner.opcode in SOFT and several:
+                slower = _BESIDE
+            work += slower * self._work(body, inner, needed)
+        work *= left_over(body, root)
+        wide = tiled(body)
+        if wide and root.shape.count > 1:
+            return wide * (rates.tile * root.shape.count * _words(root) + _IN_TILES * work)
+        moves = all(
+            one.opcode in FREE or one.opcode in MOVES or n < root.shape.count for n, one in needs
+        )
+        slower = _MOVED_APART if moves else 1 + _CALLED * functions
+        return work + apart * root.shape.count * rates.apart * slower
 
     def _fetched(self, body: Computation, root: Instruction) -> float:
         """Of the elements that a fusion takes from elsewhere than the ones before them."""
@@ -152,6 +205,8 @@ class Roofline:
         count = max((shape.count for shape in root.shapes), default=0)
         moved = [i.name for i in inner if _moved(body, i)]
         if not moved:
+            if _rejoined(body):
+                return count * self._rates.apart * _FOUND
             return count * self._rates.single * _CUT if any(_cut(body, i) for i in inner) else 0.0
         given = {i.name: needed for needed, i in demand(body, root) if i.opcode == "parameter"}
         count = min(count, max((given.get(name, 0) for name in made_of(body, moved)), default=0))
@@ -163,8 +218,7 @@ class Roofline:
         rates = self._rates
         part = count / max(1, one.shape.count)
         if one.opcode == "dot":
-            seconds = dot_seconds(rates, inside, one) + turned_seconds(rates, inside, one)
-            return part * seconds
+            return part * dot_seconds(rates, inside, one, fused=False)
         if one.opcode == "convolution":
             return part * convolution_seconds(rates, inside, one, fused=False)
         if one.opcode == "reduce":
@@ -177,7 +231,7 @@ class Roofline:
             return len(one.shapes) * count * math.log2(length + 2) * rates.compare
         if one.opcode == "scatter":
             changes = inside.instructions[one.operands[-1]].shape
-            return changes.count * rates.near * 8 + changes.rows * rates.single
+            return 4 * (changes.count * rates.element + changes.rows * rates.single)
         if one.opcode in ("gather", "dynamic-update-slice", "dynamic-slice"):
             return one.shape.rows * rates.single
         if one.opcode in _MOVED:
@@ -188,13 +242,12 @@ class Roofline:
         return count * rates.functions.get(one.opcode, rates.element) * _words(one)
 
     def _reduction(self, inside: Computation, one: Instruction) -> float:
-        """Of a whole reduction: across rows many are done at once, along them one by one."""
+        """Of a whole reduction, which a loop does one by one; the library does most."""
         taken = inside.instructions[one.operands[0]].shape
-        along = bool(taken.order) and taken.order[0] in one.numbers("dimensions")
         rates = self._rates
         if len(one.operands) > 2:
             return taken.count * rates.choose
-        return taken.count * (rates.fold if along else rates.element)
+        return taken.count * rates.fold
 
     def _traffic(
         self, inside: Computation, one: Instruction, body: Computation | None = None
@@ -221,6 +274,20 @@ class Roofline:
         return total * (rates.near if total <= rates.cache else rates.far)
 
 
+def _rejoined(body: Computation) -> bool:
+    """Whether dimensions change places and rows are joined to longer ones, so that no row lies in one piece."""
+    inner = body.instructions
+    return (
+        not tiled(body)
+        and any(one.opcode == "transpose" for one in inner.values())
+        and all(one.opcode in FREE or one.opcode in MOVES for one in inner.values())
+        and any(
+            one.opcode == "bitcast" and one.shape.inner > inner[one.operands[0]].shape.inner > 1
+            for one in inner.values()
+        )
+    )
+
+
 def _words(one: Instruction) -> float:
     """The size of an element, for the processor does as many at once as fit."""
     return max(0.5, one.shape.bytes / max(1, one.shape.count) / 4)
@@ -229,12 +296,6 @@ def _words(one: Instruction) -> float:
 def _window_size(one: Instruction) -> int:
     sizes = one.attributes.partition("window={size=")[2].partition(" ")[0].partition("}")[0]
     return math.prod(int(size) for size in sizes.split("x") if size.isdigit())
-
-
-def _is_alone(body: Computation) -> bool:
-    """Whether a fusion is one simple operation on whole arrays."""
-    inner = [i.opcode for i in body.instructions.values() if i.opcode != "parameter"]
-    return len(inner) == 1 and inner[0] in ALONE
 
 
 def _cut(inside: Computation, one: Instruction) -> bool:
@@ -254,7 +315,12 @@ def _moved(inside: Computation, one: Instruction) -> bool:
         return False
     if one.opcode == "reverse":
         return one.shape.order[0] in one.numbers("dimensions")
-    closest = taken.order[0]
+    closest = _closest(taken)
     if one.opcode == "transpose":
         closest = one.numbers("dimensions").index(closest)
-    return closest != one.shape.order[0]
+    return closest != _closest(one.shape)
+
+
+def _closest(shape: Shape) -> int:
+    """The dimension whose elements lie side by side; one of a single element has none that do."""
+    return next((at for at in shape.order if shape.sizes[at] > 1), shape.order[0])
