@@ -142,7 +142,7 @@ def test_kinds_count_every_edit_once(folder):
     follower, data = followed(folder)
     with Store.open(folder, readonly=True) as store:
         edits = {edit for row in store.evaluations() for edit in row.patch}
-        best = store.variant(int(data["best"][1:])).patch
+        best = {*store.variant(int(data["best"][1:])).patch}
     assert sum(row["tried"] for row in data["kinds"]) == len(edits) == len(follower.edits)
     assert sum(row["best"] for row in data["kinds"]) == len(best)
     for row in data["kinds"]:
