@@ -18,7 +18,7 @@ from gevolve.evaluate.child.process import FAILURES, Child, ChildEndedError, Chi
 from gevolve.evaluate.child.runner import persist
 from gevolve.evaluate.protocol import Baseline, CaseRun, Prepared, Ran, Timed
 from gevolve.evaluate.stopwatch import Stopwatch
-from gevolve.evaluate.verdict import Evaluation, Verdict
+from gevolve.evaluate.verdict import KILLS, Evaluation, Verdict, backoff
 from gevolve.evaluate.worker import judge
 from gevolve.evaluate.worker.baseline import BaselineRun
 from gevolve.evaluate.worker.build import build, rehearse
@@ -41,6 +41,10 @@ _SETUP = 600.0
 """Seconds that the unedited program, or the reference, may take over all cases of a split that the search does not use."""
 
 
+class UnwellError(Exception):
+    """No process of this worker lives long enough to run anything: another worker must judge what it had to."""
+
+
 class Trial:
     """A workload on one split, ready to judge variants."""
 
@@ -59,7 +63,7 @@ class Trial:
         self._asked: list[str] = []
         workload, device = problem.workload, problem.device
         self._deadline = device.setup if split == "search" else _SETUP
-        artefact = device.build(problem.program.text)
+        artefact = self._sound = device.build(problem.program.text)
         self._runner = runner_for(problem, split, artefact, main)
         baseline = BaselineRun(problem, self._runner, seconds=self._deadline, main=main)
         self._unedited = baseline.learn(artefact, split)
@@ -190,16 +194,43 @@ class Trial:
         return msgspec.structs.replace(result, fingerprint=fingerprint)
 
     def _again(self, attempt: Callable[[], Evaluation]) -> Evaluation:
-        """Do what may end a child, and do it once more in a new one if others have run there before.
+        """Do what may end a child, and do it again if something else may have ended it.
 
-        What they have left behind may be what ended it, and must not be held against this one.
+        That is what others have left behind that ran there before; or the machine, where the unedited program's child
+        ends as well: for minutes, at times, and whatever runs.
         """
+        times = 0
+        while True:
+            try:
+                return persist(attempt)
+            except ChildEndedError as ended:
+                if self._runner.reused:
+                    self._runner.end()
+                    continue
+                if ended.killed or self._unedited_runs():
+                    raise
+            times += 1
+            if times == KILLS:
+                raise UnwellError(f"the unedited program's process ends too, {KILLS} times")
+            time.sleep(backoff(times))
+
+    def _unedited_runs(self) -> bool:
+        """Whether a child that runs the unedited program as a variant is run, on one case, lives to tell."""
+        run = msgspec.structs.replace(self._plan[0], timed=False)
         try:
-            return persist(attempt)
-        except ChildEndedError:
-            if not self._runner.reused:
-                raise
-            return persist(attempt)
+            with self._runner.run(
+                self._sound, [run], seconds=self._deadline, memory=self._unedited.memory
+            ) as child:
+                child.expect(Prepared)
+                child.go()
+                child.expect(Ran)
+        except ChildEndedError as ended:
+            return ended.killed
+        except FAILURES:
+            return True
+        finally:
+            self._runner.end()
+        return True
 
     def _follow(self, child: Child, stopwatch: Stopwatch) -> Evaluation:
         """Lead a child through the plan; the first fault ends it."""
