@@ -19,7 +19,7 @@ import msgspec
 from gevolve.errors import DeviceError
 from gevolve.system import tools
 
-VERSION = "4"
+VERSION = "5"
 """Of what is measured, and how."""
 _DEADLINE = 600.0
 
