@@ -114,7 +114,7 @@ class BaselineRun:
         self._runner.end()
         return Unedited(
             expected=self._expect(results, times, references, meter),
-            checks=replace(found, meter=meter),
+            checks=found.settled(meter),
             meter=meter,
             exact=exact,
             kernels=kernels,

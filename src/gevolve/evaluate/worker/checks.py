@@ -96,6 +96,13 @@ class Checks:
         checks = [check for one in self.cases[case : case + 1] for check in one.values()]
         return [check.other for check in checks if check.other is not None]
 
+    def settled(self, meter: Meter) -> "Checks":
+        """The same with how outputs are compared, and without those that were only needed to find that out."""
+        cases = [
+            {name: replace(check, other=None) for name, check in one.items()} for one in self.cases
+        ]
+        return replace(self, cases=tuple(cases), meter=meter)
+
     def runs(self, case: int, *, first: bool) -> list[CaseRun]:
         """The runs that a variant has to make on a case: those that all have to make, or the others."""
         device = self.problem.device

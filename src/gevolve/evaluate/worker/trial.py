@@ -63,7 +63,7 @@ class Trial:
         self._asked: list[str] = []
         workload, device = problem.workload, problem.device
         self._deadline = device.setup if split == "search" else _SETUP
-        artefact = self._sound = device.build(problem.program.text)
+        artefact = self._plain = device.build(problem.program.text)
         self._runner = runner_for(problem, split, artefact, main)
         baseline = BaselineRun(problem, self._runner, seconds=self._deadline, main=main)
         self._unedited = baseline.learn(artefact, split)
@@ -219,7 +219,7 @@ class Trial:
         run = msgspec.structs.replace(self._plan[0], timed=False)
         try:
             with self._runner.run(
-                self._sound, [run], seconds=self._deadline, memory=self._unedited.memory
+                self._plain, [run], seconds=self._deadline, memory=self._unedited.memory
             ) as child:
                 child.expect(Prepared)
                 child.go()

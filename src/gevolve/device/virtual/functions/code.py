@@ -15,6 +15,7 @@ from gevolve.device.virtual.wire import HostCall
 
 _WARP = 32
 _DYNAMIC, _CARVEOUT = 8, 9
+_AS_IS = Options()
 
 
 @call("cuModuleLoadData", "Ha")
@@ -55,7 +56,7 @@ def load_library_file(gpu: VirtualGpu, path: str) -> Module:
     return load_file(gpu, path)
 
 
-def _load(gpu: VirtualGpu, image: bytes, options: Options = Options()) -> Module:  # noqa: B008
+def _load(gpu: VirtualGpu, image: bytes, options: Options = _AS_IS) -> Module:
     assert gpu.table.machine is not None
     try:
         return gpu.load(open_image(image, gpu.table.machine.arch, registers=options.registers))
